@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
+PYTEST_ARGS ?= -n 2
+
+.PHONY: demo test lint format bench stubs clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror cpp/* bindings/*
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i cpp/* bindings/*
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.run
+
+stubs: $(STAMP)
+	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Editable for the Python files, rebuilt when a C++ or build file changes; the build tools are in the venv, so a
+# rebuild compiles only what changed.
+$(STAMP): $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.2" "cmeel-eigen>=3.4" "cmake>=3.20" "ninja>=1.11"
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[dev]"
+	touch $@

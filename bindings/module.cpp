@@ -1,0 +1,7 @@
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled core of Parsifal: arrays in, arrays out, the GIL released while it computes.";
+    bind_scan(m);
+    bind_relaxation(m);
+}

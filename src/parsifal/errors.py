@@ -1,0 +1,19 @@
+"""What can go wrong, said so that the reader knows what, where, and what to do."""
+
+from __future__ import annotations
+
+
+class ParsifalError(Exception):
+    """Base class of every error that Parsifal raises on its own account."""
+
+
+class InputError(ParsifalError, ValueError):
+    """An argument cannot be used; the message names it and says what would do."""
+
+
+class NonFiniteError(InputError):
+    """A NaN, an infinity or a value too large to square stands in the data; the message says where."""
+
+
+class NumericalError(ParsifalError, ArithmeticError):
+    """A computation failed in a way that would have made a bound untrustworthy."""
