@@ -1,0 +1,239 @@
+"""Every kind of matrix that can be a design, each with the plain array that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import scipy.sparse as sp
+
+from parsifal.design import Design, View, as_design
+
+N, P = 61, 23
+DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64"]
+DTYPES += ["uint8", "uint16", "uint32", "uint64", "bool"]
+
+
+@dataclass
+class Kind:
+    """A design, what it must equal, and the memory it must not have copied (if it is a single array)."""
+
+    design: Design
+    dense: np.ndarray
+    memory: np.ndarray | None = None
+    # Relative precision of a scan: longer sums of larger terms round more.
+    tol: float = 1e-12
+
+
+def values(dtype: str = "float64", shape: tuple[int, int] = (N, P), seed: int = 0) -> np.ndarray:
+    X = 5.0 * np.random.default_rng(seed).standard_normal(shape)
+    if dtype == "bool":
+        return X > 0
+    return (np.abs(X) if dtype.startswith("u") else X).astype(dtype)
+
+
+def _padded(X: np.ndarray) -> np.ndarray:
+    big = np.full((2 * X.shape[0], 3 * X.shape[1]), 77, X.dtype)
+    big[::2, ::3] = X
+    return big[::2, ::3]
+
+
+def _unaligned(X: np.ndarray) -> np.ndarray:
+    raw = np.zeros(X.nbytes + 1, np.uint8)
+    out = raw[1:].view(X.dtype).reshape(X.shape)
+    out[:] = X
+    return out
+
+
+def _readonly(X: np.ndarray) -> np.ndarray:
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "C": np.ascontiguousarray,
+    "Fortran": np.asfortranarray,
+    "strided-C": _padded,
+    "strided-F": lambda X: _padded(X.T.copy()).T,
+    "reversed-C": lambda X: X[::-1, ::-1].copy()[::-1, ::-1],
+    "reversed-F": lambda X: np.asfortranarray(X[::-1, ::-1])[::-1, ::-1],
+    "wide-rows": lambda X: np.hstack([X, X])[:, : X.shape[1]],
+    "readonly": _readonly,
+    "unaligned": _unaligned,
+}
+
+
+def _dense(dtype: str, layout: str, shape: tuple[int, int] = (N, P)) -> Callable[[], Kind]:
+    def make() -> Kind:
+        X = values(dtype, shape)
+        array = LAYOUTS[layout](X)
+        assert np.array_equal(array, X)
+        return Kind(as_design(array), X.astype(np.float64), array)
+
+    return make
+
+
+def _mixed() -> Kind:
+    dtypes = (DTYPES * 2)[:P]
+    X = values()
+    frame = pd.DataFrame({f"x{j}": values(dtype)[:, j] for j, dtype in enumerate(dtypes)})
+    assert X.shape == frame.shape
+    return Kind(as_design(frame), frame.to_numpy(dtype=np.float64))
+
+
+def _nullable() -> Kind:
+    X = np.round(values())
+    kinds = ["Int64", "Float32", "float64", "Float64", "double[pyarrow]"]
+    frame = pd.DataFrame({f"x{j}": pd.Series(X[:, j]).astype(kinds[j % 5]) for j in range(P)})
+    return Kind(as_design(frame), X)
+
+
+def _polars() -> Kind:
+    frame = pl.DataFrame({f"x{j}": values((DTYPES * 2)[j])[:, j] for j in range(P)})
+    return Kind(
+        as_design(frame), np.column_stack([values((DTYPES * 2)[j])[:, j] for j in range(P)]).astype(float)
+    )
+
+
+def _polars_chunks() -> Kind:
+    X = values()
+    top, bottom = pl.DataFrame(X[:20]), pl.DataFrame(X[20:])
+    return Kind(as_design(pl.concat([top, bottom], rechunk=False)), X)
+
+
+def _pandas_blocks() -> Kind:
+    X = values()
+    frame = pd.concat([pd.DataFrame(X[:, :10]), pd.DataFrame(X[:, 10:])], axis=1)
+    frame.columns = range(P)
+    return Kind(as_design(frame), X)
+
+
+def _thin(seed: int = 1) -> np.ndarray:
+    X = values()
+    X[np.random.default_rng(seed).random(X.shape) < 0.8] = 0.0
+    X[:, 4] = 0.0
+    X[7] = 0.0
+    X[:, 5] = 3.0
+    return X
+
+
+def _sparse(
+    make: Callable[[np.ndarray], sp.sparray], dtype: str = "float64", wide: bool = False
+) -> Callable[[], Kind]:
+    def build() -> Kind:
+        X = _thin().astype(dtype)
+        matrix = make(X)
+        if wide:
+            matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+        return Kind(as_design(matrix), X.astype(np.float64))
+
+    return build
+
+
+def _jumbled(X: np.ndarray) -> sp.csr_array:
+    """CSR with every entry stored as two halves, the columns of a row in backward order."""
+    half = sp.csr_array(X / 2.0)
+    data, indices, indptr = [], [], [0]
+    for i in range(X.shape[0]):
+        row = slice(half.indptr[i], half.indptr[i + 1])
+        for _ in range(2):
+            data.extend(half.data[row][::-1])
+            indices.extend(half.indices[row][::-1])
+        indptr.append(len(data))
+    return sp.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
+
+
+def _slice(make: Callable[[], Kind]) -> Callable[[], Kind]:
+    def build() -> Kind:
+        kind = make()
+        n = len(kind.dense)
+        memory = None if kind.memory is None else kind.memory[11 : n - 7]
+        return Kind(kind.design.rows(5, n - 2).rows(6, n - 12), kind.dense[11 : n - 7], memory)
+
+    return build
+
+
+def _view(make: Callable[[], Kind], rows: str, depth: int = 1) -> Callable[[], Kind]:
+    def build() -> Kind:
+        kind = make()
+        design, dense = kind.design, kind.dense
+        rng = np.random.default_rng(3)
+        for _ in range(depth):
+            n, p = design.shape
+            chosen = {
+                "all": None,
+                "some": rng.permutation(n)[: n - 9],
+                "near": np.arange(4, n - 3),
+                "mask": np.arange(n) % 3 > 0,
+                "step": slice(2, n, 2),
+                "slice": slice(3, n - 1),
+            }[rows]
+            dense = dense if chosen is None else dense[chosen]
+            w = rng.random(len(dense)) + 0.5
+            c, s = rng.standard_normal(p), rng.random(p) + 0.5
+            design = View(design, rows=chosen, row_weight=w, center=c, scale=s)
+            dense = w[:, None] * (dense - c) * s
+        return Kind(design, dense, tol=1e-11)
+
+    return build
+
+
+def _plain_views() -> Kind:
+    """A view of a view that folds into one: no weight below a centring."""
+    kind = _dense("float64", "C")()
+    c, s = np.linspace(-1, 1, P), np.linspace(1, 2, P)
+    order = np.random.default_rng(5).permutation(N)[:40]
+    inner = View(kind.design, rows=order, center=c, scale=s)
+    w = np.linspace(1, 3, 20)
+    outer = View(inner, rows=np.arange(20), center=s, row_weight=w)
+    last = View(outer, scale=s)
+    return Kind(last, w[:, None] * ((kind.dense[order][:20] - c) * s - s) * s, tol=1e-11)
+
+
+KINDS: dict[str, Callable[[], Kind]] = {
+    **{f"{dtype}-{layout}": _dense(dtype, layout) for dtype in DTYPES for layout in LAYOUTS},
+    **{
+        f"{shape}-{order}": _dense("float64", order, shape)
+        for shape in ((1, 1), (1, 9), (9, 1), (300, 2))
+        for order in "C"
+    },
+    "one-row-F": _dense("float32", "Fortran", (1, 40)),
+    "one-column-reversed": _dense("float32", "reversed-C", (40, 1)),
+    "list": lambda: Kind(as_design(values().tolist()), values()),
+    "pandas": lambda: Kind(as_design(pd.DataFrame(values())), values()),
+    "pandas-float32": lambda: Kind(
+        as_design(pd.DataFrame(values("float32"))), values("float32").astype(float)
+    ),
+    "pandas-blocks": _pandas_blocks,
+    "pandas-mixed": _mixed,
+    "pandas-nullable": _nullable,
+    "polars": _polars,
+    "polars-chunks": _polars_chunks,
+    **{
+        f"{make.__name__}-{dtype}-{'int64' if wide else 'int32'}": _sparse(make, dtype, wide)
+        for make in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+        for dtype in ("float64", "float32")
+        for wide in (False, True)
+    },
+    "csr-int": _sparse(sp.csr_array, "int16"),
+    "coo": _sparse(sp.coo_array),
+    "lil": _sparse(sp.lil_matrix),
+    "csr-jumbled": _sparse(_jumbled),
+    "csc-jumbled": _sparse(lambda X: sp.csc_array(_jumbled(X.T).T)),
+}
+BASES = {
+    name: KINDS[name]
+    for name in ("float64-C", "float64-Fortran", "float32-strided-C", "bool-C", "pandas-mixed", "polars")
+} | {"csr": KINDS["csr_array-float64-int32"], "csc": KINDS["csc_array-float32-int64"]}
+for _name, _make in BASES.items():
+    KINDS[f"slice-of-{_name}"] = _slice(_make)
+    for _rows in ("all", "some", "near", "mask", "step", "slice"):
+        KINDS[f"view-{_rows}-of-{_name}"] = _view(_make, _rows)
+    KINDS[f"slice-of-view-of-{_name}"] = _slice(_view(_make, "all"))
+    KINDS[f"view-of-view-of-{_name}"] = _view(_make, "some", depth=2)
+    KINDS[f"view-of-slice-of-{_name}"] = _view(_slice(_make), "mask")
+KINDS["views-folded"] = _plain_views
