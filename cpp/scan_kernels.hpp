@@ -88,13 +88,14 @@ PARSIFAL_INLINE void columns(const T* const* x, std::size_t rows, const RowVecto
     Sums<Vec> sums[NC];
     Vec center[NC];
     for (std::size_t c = 0; c < NC; ++c) center[c] = Vec{} + shift[c];
+    const std::size_t ahead = rows - std::min(rows, kAheadInColumn / sizeof(T));
     std::size_t i = 0;
     for (; i + kLanes <= rows; i += kLanes) {
         const Vec v = load(row.v + i);
         const Vec a = mode == Mode::weighted ? load(row.a + i) : Vec{};
         const Vec b = mode == Mode::weighted ? load(row.b + i) : Vec{};
         for (std::size_t c = 0; c < NC; ++c) {
-            prefetch(x[c] + i, kAheadInColumn);
+            if (i < ahead) prefetch(x[c] + i, kAheadInColumn);
             sums[c].template add<mode>(load(x[c] + i) - center[c], v, a, b);
         }
     }
