@@ -22,7 +22,7 @@ lint: $(STAMP)
 	$(BIN)/clang-format --dry-run --Werror cpp/* bindings/*
 
 format: $(STAMP)
-	$(BIN)/ruff check --fix .
+	-$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i cpp/* bindings/*
 

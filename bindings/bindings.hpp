@@ -5,3 +5,4 @@
 
 void bind_scan(nanobind::module_& m);
 void bind_relaxation(nanobind::module_& m);
+void bind_search(nanobind::module_& m);

@@ -4,4 +4,5 @@ NB_MODULE(_core, m) {
     m.doc() = "Compiled core of Parsifal: arrays in, arrays out, the GIL released while it computes.";
     bind_scan(m);
     bind_relaxation(m);
+    bind_search(m);
 }

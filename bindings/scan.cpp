@@ -63,8 +63,7 @@ bool scan_matrix(const Matrix& x, const In& v, const In& shift, const In& sum_we
 template <class Matrix>
 void gather_matrix(const Matrix& x, const Index& idx, const Out2& out, int threads) {
     const std::size_t m = idx.shape(0);
-    check(out.shape(0) == rows(x) && out.shape(1) == m,
-          "out must have one row a row of X and one column an index");
+    check(out.shape(0) == rows(x) && out.shape(1) == m, "out must have one row a row of X and one column an index");
     for (std::size_t k = 0; k < m; ++k) {
         check(idx.data()[k] >= 0 && static_cast<std::size_t>(idx.data()[k]) < width(x), "index out of range");
     }
@@ -105,8 +104,7 @@ void bind_scan(nb::module_& m) {
             [](Table* self, std::size_t n, const std::vector<std::uintptr_t>& data,
                const std::vector<std::ptrdiff_t>& strides, const std::vector<int>& dtypes) {
                 check(n > 0 && !data.empty(), "a matrix needs a row and a column");
-                check(data.size() == strides.size() && data.size() == dtypes.size(),
-                      "one stride and type a column");
+                check(data.size() == strides.size() && data.size() == dtypes.size(), "one stride and type a column");
                 Table table{n, {}};
                 table.columns.reserve(data.size());
                 for (std::size_t j = 0; j < data.size(); ++j) {
@@ -128,13 +126,11 @@ void bind_scan(nb::module_& m) {
     bind<SparseMatrix>(m, "SparseMatrix", "Compressed columns or rows by address; indices sorted and unique.")
         .def(
             "__init__",
-            [](SparseMatrix* self, std::uintptr_t data, std::uintptr_t indices, std::uintptr_t indptr,
-               bool is_csc, bool is_f32, bool is_i64, std::size_t n, std::size_t p, std::size_t lo,
-               std::size_t hi) {
+            [](SparseMatrix* self, std::uintptr_t data, std::uintptr_t indices, std::uintptr_t indptr, bool is_csc,
+               bool is_f32, bool is_i64, std::size_t n, std::size_t p, std::size_t lo, std::size_t hi) {
                 check(lo < hi && hi <= n && p > 0, "a matrix needs a row and a column");
                 new (self) SparseMatrix{
                     address(data), address(indices), address(indptr), is_csc, is_f32, is_i64, n, p, lo, hi};
             },
-            "data"_a, "indices"_a, "indptr"_a, "is_csc"_a, "is_f32"_a, "is_i64"_a, "n"_a, "p"_a, "lo"_a,
-            "hi"_a);
+            "data"_a, "indices"_a, "indptr"_a, "is_csc"_a, "is_f32"_a, "is_i64"_a, "n"_a, "p"_a, "lo"_a, "hi"_a);
 }

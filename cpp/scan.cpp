@@ -18,10 +18,8 @@ using kernel::Sums;
 
 constexpr std::size_t kRowsAtOnce = 8;
 constexpr std::size_t kColumnsAtOnce = 4;
-constexpr std::size_t kPanelWidth =
-    2048;  // columns of a row-major task: accumulators stay in the near caches
-constexpr std::size_t kPanelRows =
-    256;  // rows summed before they join the total: keeps rounding errors short
+constexpr std::size_t kPanelWidth = 2048;      // columns of a row-major task: accumulators stay in the near caches
+constexpr std::size_t kPanelRows = 256;        // rows summed before they join the total: keeps rounding errors short
 constexpr std::size_t kPackRows = 4096;        // rows of a column that are converted at a time
 constexpr std::size_t kTaskBytes = 256 << 10;  // a task this large hides its own overhead
 constexpr std::size_t kTasksWanted = 32;       // enough for an even load on many cores
@@ -88,9 +86,7 @@ RowVectors rows_from(const ScanInput& in, std::size_t row) {
 
 // ---- Columns: Fortran order, data frames, anything whose rows lie closer than its columns.
 
-bool is_aligned(const std::byte* data, std::size_t item) {
-    return reinterpret_cast<std::uintptr_t>(data) % item == 0;
-}
+bool is_aligned(const std::byte* data, std::size_t item) { return reinterpret_cast<std::uintptr_t>(data) % item == 0; }
 
 template <class T>
 bool is_plain(const Column& column) {
@@ -100,8 +96,8 @@ bool is_plain(const Column& column) {
 }
 
 template <Mode mode, class T>
-void plain_columns(const Column* columns, std::size_t count, const Task& task, const ScanInput& in,
-                   const double* shift, Sums<double>* out) {
+void plain_columns(const Column* columns, std::size_t count, const Task& task, const ScanInput& in, const double* shift,
+                   Sums<double>* out) {
     const T* x[kColumnsAtOnce];
     for (std::size_t c = 0; c < count; ++c) {
         x[c] = reinterpret_cast<const T*>(columns[c].data) + task.row0;
@@ -113,8 +109,7 @@ void plain_columns(const Column* columns, std::size_t count, const Task& task, c
 }
 
 template <Mode mode>
-Sums<double> packed_column(const Column& column, const Task& task, const ScanInput& in, double shift,
-                           double* buffer) {
+Sums<double> packed_column(const Column& column, const Task& task, const ScanInput& in, double shift, double* buffer) {
     const PackFn pack = packer(column.dtype);
     Sums<double> sums;
     for (std::size_t row = task.row0; row < task.row1; row += kPackRows) {
@@ -162,8 +157,7 @@ void column_tile(const ColumnAt& column_at, const Task& task, const ScanInput& i
         for (std::size_t c = 0; c < count; ++c) {
             const std::size_t to = j + c - task.col0;
             out.xv[to] = sums[c].xv;
-            if constexpr (mode != Mode::product)
-                out.sums[to] = sums[c].sums, out.squares[to] = sums[c].squares;
+            if constexpr (mode != Mode::product) out.sums[to] = sums[c].sums, out.squares[to] = sums[c].squares;
         }
     }
 }
@@ -178,12 +172,12 @@ void row_panel(const T* x, std::ptrdiff_t stride, std::size_t rows, std::size_t 
         return RowVectors{row.v + r, row.a ? row.a + r : nullptr, row.b ? row.b + r : nullptr};
     };
     for (; i + kRowsAtOnce <= rows; i += kRowsAtOnce) {
-        kernel::rows<mode, kRowsAtOnce>(x + static_cast<std::ptrdiff_t>(i) * stride, stride, width, from(i),
-                                        shift, xv, sums, squares);
+        kernel::rows<mode, kRowsAtOnce>(x + static_cast<std::ptrdiff_t>(i) * stride, stride, width, from(i), shift, xv,
+                                        sums, squares);
     }
     for (; i < rows; ++i) {
-        kernel::rows<mode, 1>(x + static_cast<std::ptrdiff_t>(i) * stride, stride, width, from(i), shift, xv,
-                              sums, squares);
+        kernel::rows<mode, 1>(x + static_cast<std::ptrdiff_t>(i) * stride, stride, width, from(i), shift, xv, sums,
+                              squares);
     }
 }
 
@@ -216,8 +210,8 @@ void row_tile(const StridedMatrix& x, const Task& task, const ScanInput& in, con
             row_panel<mode>(reinterpret_cast<const double*>(start), x.row_stride / item, rows, width,
                             rows_from(in, row), shift, xv, sums, squares);
         } else if (plain) {
-            row_panel<mode>(reinterpret_cast<const float*>(start), x.row_stride / item, rows, width,
-                            rows_from(in, row), shift, xv, sums, squares);
+            row_panel<mode>(reinterpret_cast<const float*>(start), x.row_stride / item, rows, width, rows_from(in, row),
+                            shift, xv, sums, squares);
         } else {
             const PackFn pack = packer(x.dtype);
             for (std::size_t i = 0; i < rows; i += kRowsAtOnce) {
@@ -226,8 +220,8 @@ void row_tile(const StridedMatrix& x, const Task& task, const ScanInput& in, con
                     pack(start + static_cast<std::ptrdiff_t>(i + r) * x.row_stride, x.col_stride, width,
                          buffer + r * width);
                 }
-                row_panel<mode>(buffer, static_cast<std::ptrdiff_t>(width), count, width,
-                                rows_from(in, row + i), shift, xv, sums, squares);
+                row_panel<mode>(buffer, static_cast<std::ptrdiff_t>(width), count, width, rows_from(in, row + i), shift,
+                                xv, sums, squares);
             }
         }
         for (std::size_t field = 0; field < fields; ++field) {
@@ -254,28 +248,27 @@ bool with_mode(std::size_t n, ScanInput in, const ScanOutput& out, const Run& ru
 }
 
 template <class ColumnAt>
-bool scan_columns(std::size_t n, std::size_t p, std::size_t item, const ColumnAt& column_at,
-                  const ScanInput& in, const ScanOutput& out, int threads) {
+bool scan_columns(std::size_t n, std::size_t p, std::size_t item, const ColumnAt& column_at, const ScanInput& in,
+                  const ScanOutput& out, int threads) {
     const std::size_t fit = std::max<std::size_t>(1, kTaskBytes / (n * item) / kColumnsAtOnce);
     const Grid grid(n, p, item, fit * kColumnsAtOnce);
     return with_mode(n, in, out, [&]<Mode mode>(const ScanInput& input) {
-        return run(grid, out, threads, [&](const Task& task, const ScanOutput& to) {
-            column_tile<mode>(column_at, task, input, to);
-        });
+        return run(grid, out, threads,
+                   [&](const Task& task, const ScanOutput& to) { column_tile<mode>(column_at, task, input, to); });
     });
 }
 
 // Columns packed one after the other in blocks of rows; short blocks where neighbouring columns share cache
 // lines.
 template <class ColumnAt>
-void gather_columns(std::size_t n, std::size_t block, const ColumnAt& column_at, const std::int64_t* idx,
-                    std::size_t m, double* out, int threads) {
+void gather_columns(std::size_t n, std::size_t block, const ColumnAt& column_at, const std::int64_t* idx, std::size_t m,
+                    double* out, int threads) {
     parallel_for(ceil_div(n, block), threads, [&](std::size_t task) {
         const std::size_t row = task * block, rows = std::min(block, n - row);
         for (std::size_t k = 0; k < m; ++k) {
             const Column column = column_at(static_cast<std::size_t>(idx[k]));
-            packer(column.dtype)(column.data + static_cast<std::ptrdiff_t>(row) * column.stride,
-                                 column.stride, rows, out + k * n + row);
+            packer(column.dtype)(column.data + static_cast<std::ptrdiff_t>(row) * column.stride, column.stride, rows,
+                                 out + k * n + row);
         }
     });
 }

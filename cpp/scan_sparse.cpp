@@ -75,8 +75,7 @@ struct View {
 
     // Stored entries of column j (csc) that lie in rows [lo, hi).
     std::pair<std::size_t, std::size_t> entries(std::size_t j, std::size_t n) const {
-        std::size_t begin = static_cast<std::size_t>(indptr[j]),
-                    end = static_cast<std::size_t>(indptr[j + 1]);
+        std::size_t begin = static_cast<std::size_t>(indptr[j]), end = static_cast<std::size_t>(indptr[j + 1]);
         if (lo > 0) begin = std::lower_bound(indices + begin, indices + end, static_cast<I>(lo)) - indices;
         if (hi < n) end = std::lower_bound(indices + begin, indices + end, static_cast<I>(hi)) - indices;
         return {begin, end};
@@ -94,8 +93,7 @@ void scan_csc(const V& x, std::size_t n, const ScanInput& in, const ScanOutput& 
             if (!full) {
                 double sum = 0.0;
                 for (std::size_t e = begin; e < end; ++e) {
-                    sum +=
-                        in.v[static_cast<std::size_t>(x.indices[e]) - x.lo] * static_cast<double>(x.data[e]);
+                    sum += in.v[static_cast<std::size_t>(x.indices[e]) - x.lo] * static_cast<double>(x.data[e]);
                 }
                 out.xv[j] = sum;
                 continue;
@@ -104,8 +102,7 @@ void scan_csc(const V& x, std::size_t n, const ScanInput& in, const ScanOutput& 
             Stored stored;
             for (std::size_t e = begin; e < end; ++e) {
                 const std::size_t i = static_cast<std::size_t>(x.indices[e]) - x.lo;
-                stored.add(static_cast<double>(x.data[e]) - shift, in.v[i],
-                           in.sum_weight ? in.sum_weight[i] : 1.0,
+                stored.add(static_cast<double>(x.data[e]) - shift, in.v[i], in.sum_weight ? in.sum_weight[i] : 1.0,
                            in.square_weight ? in.square_weight[i] : 1.0);
             }
             finish(stored, totals, shift, j, out);
@@ -123,9 +120,9 @@ std::vector<Sum> accumulate_csr(const V& x, int threads, const Add& add) {
     std::vector<std::vector<Sum>> sums(blocks);
     std::vector<std::size_t> bound(blocks + 1, x.hi);
     for (std::size_t block = 0; block < blocks; ++block) {
-        const auto* at = std::lower_bound(
-            x.indptr + x.lo, x.indptr + x.hi, first + stored * block / blocks,
-            [](auto entry, std::size_t want) { return static_cast<std::size_t>(entry) < want; });
+        const auto* at =
+            std::lower_bound(x.indptr + x.lo, x.indptr + x.hi, first + stored * block / blocks,
+                             [](auto entry, std::size_t want) { return static_cast<std::size_t>(entry) < want; });
         bound[block] = static_cast<std::size_t>(at - x.indptr);
     }
     bound[0] = x.lo;
@@ -148,16 +145,14 @@ template <class V>
 void scan_csr(const V& x, const ScanInput& in, const ScanOutput& out, int threads) {
     if (!out.sums && !in.shift) {
         const auto sums = accumulate_csr<double>(
-            x, threads,
-            [&](double& sum, std::size_t i, std::size_t, double entry) { sum += in.v[i] * entry; });
+            x, threads, [&](double& sum, std::size_t i, std::size_t, double entry) { sum += in.v[i] * entry; });
         std::copy(sums.begin(), sums.end(), out.xv);
         return;
     }
-    const auto sums =
-        accumulate_csr<Stored>(x, threads, [&](Stored& sum, std::size_t i, std::size_t j, double entry) {
-            sum.add(entry - (in.shift ? in.shift[j] : 0.0), in.v[i], in.sum_weight ? in.sum_weight[i] : 1.0,
-                    in.square_weight ? in.square_weight[i] : 1.0);
-        });
+    const auto sums = accumulate_csr<Stored>(x, threads, [&](Stored& sum, std::size_t i, std::size_t j, double entry) {
+        sum.add(entry - (in.shift ? in.shift[j] : 0.0), in.v[i], in.sum_weight ? in.sum_weight[i] : 1.0,
+                in.square_weight ? in.square_weight[i] : 1.0);
+    });
     const Totals totals(in, x.hi - x.lo);
     for (std::size_t j = 0; j < x.p; ++j) finish(sums[j], totals, in.shift ? in.shift[j] : 0.0, j, out);
 }
@@ -205,8 +200,7 @@ void gather_csr(const V& x, const std::int64_t* idx, std::size_t m, double* out,
             if (search) {
                 for (std::size_t k = 0; k < m; ++k) {
                     const auto* at = std::lower_bound(begin, end, idx[k]);
-                    if (at != end && *at == idx[k])
-                        out[k * rows + i] = static_cast<double>(x.data[at - x.indices]);
+                    if (at != end && *at == idx[k]) out[k * rows + i] = static_cast<double>(x.data[at - x.indices]);
                 }
                 continue;
             }
@@ -216,8 +210,7 @@ void gather_csr(const V& x, const std::int64_t* idx, std::size_t m, double* out,
             }
         }
         for (std::size_t k = 0; k < m; ++k) {
-            if (twin[k] != kNone)
-                std::copy_n(out + twin[k] * rows + row0, row1 - row0, out + k * rows + row0);
+            if (twin[k] != kNone) std::copy_n(out + twin[k] * rows + row0, row1 - row0, out + k * rows + row0);
         }
     });
 }
@@ -233,8 +226,8 @@ void with_types(const SparseMatrix& x, const Run& run) {
 
 std::size_t bytes_stored(const SparseMatrix& x) {
     const std::size_t last = x.is_csc ? x.p : x.n;
-    const std::size_t stored = x.is_i64 ? static_cast<const std::int64_t*>(x.indptr)[last]
-                                        : static_cast<const std::int32_t*>(x.indptr)[last];
+    const std::size_t stored =
+        x.is_i64 ? static_cast<const std::int64_t*>(x.indptr)[last] : static_cast<const std::int32_t*>(x.indptr)[last];
     return stored * ((x.is_f32 ? 4 : 8) + (x.is_i64 ? 8 : 4)) * (x.hi - x.lo) / x.n;
 }
 

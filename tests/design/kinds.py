@@ -94,9 +94,7 @@ def _nullable() -> Kind:
 
 def _polars() -> Kind:
     frame = pl.DataFrame({f"x{j}": values((DTYPES * 2)[j])[:, j] for j in range(P)})
-    return Kind(
-        as_design(frame), np.column_stack([values((DTYPES * 2)[j])[:, j] for j in range(P)]).astype(float)
-    )
+    return Kind(as_design(frame), np.column_stack([values((DTYPES * 2)[j])[:, j] for j in range(P)]).astype(float))
 
 
 def _polars_chunks() -> Kind:
@@ -121,9 +119,7 @@ def _thin(seed: int = 1) -> np.ndarray:
     return X
 
 
-def _sparse(
-    make: Callable[[np.ndarray], sp.sparray], dtype: str = "float64", wide: bool = False
-) -> Callable[[], Kind]:
+def _sparse(make: Callable[[np.ndarray], sp.sparray], dtype: str = "float64", wide: bool = False) -> Callable[[], Kind]:
     def build() -> Kind:
         X = _thin().astype(dtype)
         matrix = make(X)
@@ -205,9 +201,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "one-column-reversed": _dense("float32", "reversed-C", (40, 1)),
     "list": lambda: Kind(as_design(values().tolist()), values()),
     "pandas": lambda: Kind(as_design(pd.DataFrame(values())), values()),
-    "pandas-float32": lambda: Kind(
-        as_design(pd.DataFrame(values("float32"))), values("float32").astype(float)
-    ),
+    "pandas-float32": lambda: Kind(as_design(pd.DataFrame(values("float32"))), values("float32").astype(float)),
     "pandas-blocks": _pandas_blocks,
     "pandas-mixed": _mixed,
     "pandas-nullable": _nullable,

@@ -120,9 +120,7 @@ def test_standardized_options(with_mean: bool, with_std: bool) -> None:
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=r**2))
     np.testing.assert_allclose(center, mean if with_mean else 0.0, rtol=1e-11)
     np.testing.assert_allclose(scale, 1 / deviation if with_std else 1.0, rtol=1e-11)
-    np.testing.assert_allclose(
-        view.columns(range(23)), r[:, None] * (X - center) * scale, rtol=1e-10, atol=1e-12
-    )
+    np.testing.assert_allclose(view.columns(range(23)), r[:, None] * (X - center) * scale, rtol=1e-10, atol=1e-12)
 
 
 def test_view_arguments() -> None:

@@ -200,9 +200,7 @@ class Leaf(Design):
         if self._parent is not None:
             self._parent._count(reads * self.shape[0] / self._parent.shape[0])
 
-    def _explain(
-        self, v: FloatArray, shift: FloatArray | None, xv: FloatArray, squares: FloatArray | None
-    ) -> NoReturn:
+    def _explain(self, v: FloatArray, shift: FloatArray | None, xv: FloatArray, squares: FloatArray | None) -> NoReturn:
         """Find the entry that made a result infinite or NaN, and say where it is."""
         check_finite(v, "v")
         finite = np.isfinite(xv) if squares is None else np.isfinite(xv) & np.isfinite(squares)

@@ -69,9 +69,7 @@ class DenseDesign(Leaf):
 
     def rows(self, start: int, stop: int) -> DenseDesign:
         check_slice(start, stop, self.shape[0])
-        return DenseDesign(
-            self._array[start:stop], self.feature_names, parent=self, first_row=self._first_row + start
-        )
+        return DenseDesign(self._array[start:stop], self.feature_names, parent=self, first_row=self._first_row + start)
 
 
 class TableDesign(Leaf):
@@ -85,9 +83,7 @@ class TableDesign(Leaf):
         Names of the columns.
     """
 
-    def __init__(
-        self, columns: Sequence[npt.NDArray[Any]], feature_names: tuple[str, ...] | None = None
-    ) -> None:
+    def __init__(self, columns: Sequence[npt.NDArray[Any]], feature_names: tuple[str, ...] | None = None) -> None:
         n = len(columns[0])
         self._memory = tuple(columns)
         eps: FloatArray = np.array([rounding(column.dtype) for column in columns])

@@ -23,18 +23,12 @@ def pandas_design(frame: Any) -> Leaf:
     _check_size(frame.shape)
     names = check_names(frame.columns)
     dtypes = list(frame.dtypes)
-    if (
-        all(dtype == dtypes[0] for dtype in dtypes)
-        and isinstance(dtypes[0], np.dtype)
-        and is_readable(dtypes[0])
-    ):
+    if all(dtype == dtypes[0] for dtype in dtypes) and isinstance(dtypes[0], np.dtype) and is_readable(dtypes[0]):
         # A frame held as one block gives out views; asked for one row, a frame of many blocks copies little.
         first_row = frame.iloc[:1].to_numpy()
         if address(first_row) == address(frame.iloc[:, 0].to_numpy()):
             return dense_design(frame.to_numpy(), names)
-    return TableDesign(
-        [_pandas_column(column, name) for (_, column), name in zip(frame.items(), names)], names
-    )
+    return TableDesign([_pandas_column(column, name) for (_, column), name in zip(frame.items(), names)], names)
 
 
 def _pandas_column(column: Any, name: str) -> npt.NDArray[Any]:
@@ -62,9 +56,7 @@ def polars_design(frame: Any) -> Leaf:
     """
     _check_size(frame.shape)
     names = check_names(frame.columns)
-    return TableDesign(
-        [_polars_column(column, name) for column, name in zip(frame.get_columns(), names)], names
-    )
+    return TableDesign([_polars_column(column, name) for column, name in zip(frame.get_columns(), names)], names)
 
 
 def _polars_column(column: Any, name: str) -> npt.NDArray[Any]:

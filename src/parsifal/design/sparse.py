@@ -85,9 +85,7 @@ def _check_structure(matrix: Any) -> None:
     major, minor = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
     indices, indptr = matrix.indices, matrix.indptr
     stored = min(len(indices), len(matrix.data))
-    sound = (
-        len(indptr) == major + 1 and indptr[0] == 0 and indptr[-1] <= stored and np.all(np.diff(indptr) >= 0)
-    )
+    sound = len(indptr) == major + 1 and indptr[0] == 0 and indptr[-1] <= stored and np.all(np.diff(indptr) >= 0)
     if sound and indptr[-1] > 0:
         used = indices[: indptr[-1]]
         sound = used.min() >= 0 and used.max() < minor

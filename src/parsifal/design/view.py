@@ -114,9 +114,7 @@ class View(Design):
                 self._scatter(_times(v, w)),
                 shift=below,
                 sum_weight=self._scatter_weight(_product(a, w)) if stats else None,
-                square_weight=self._scatter_weight(_product(b, None if w is None else w * w))
-                if stats
-                else None,
+                square_weight=self._scatter_weight(_product(b, None if w is None else w * w)) if stats else None,
                 stats=stats,
                 threads=threads,
             )

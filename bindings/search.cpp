@@ -1,0 +1,111 @@
+#include "search.hpp"
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace parsifal;
+
+namespace {
+
+// A ragged list as (offsets, values): what an .npz can hold without pickle.
+template <class T, class Get>
+nb::tuple ragged(const std::vector<Record>& records, Get get) {
+    Eigen::Matrix<int64_t, Eigen::Dynamic, 1> offsets(records.size() + 1);
+    offsets[0] = 0;
+    for (size_t r = 0; r < records.size(); ++r)
+        offsets[static_cast<Index>(r) + 1] =
+            offsets[static_cast<Index>(r)] + static_cast<int64_t>(get(records[r]).size());
+    Eigen::Matrix<T, Eigen::Dynamic, 1> values(offsets[static_cast<Index>(records.size())]);
+    Index at = 0;
+    for (const Record& r : records)
+        for (const auto& x : get(r)) values[at++] = static_cast<T>(x);
+    return nb::make_tuple(offsets, values);
+}
+
+template <class T, class Get>
+Eigen::Matrix<T, Eigen::Dynamic, 1> column(const std::vector<Record>& records, Get get) {
+    Eigen::Matrix<T, Eigen::Dynamic, 1> out(records.size());
+    for (size_t r = 0; r < records.size(); ++r) out[static_cast<Index>(r)] = static_cast<T>(get(records[r]));
+    return out;
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+    m.def(
+        "search",
+        [](Eigen::Ref<const MatrixXd> gram, Eigen::Ref<const VectorXd> v0, Eigen::Ref<const VectorXd> beta0, double ls0,
+           double gamma, double penalty, Index k, const Fixes& fix, Eigen::Ref<const VectorXd> w,
+           Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
+           double time_limit, double node_limit, int threads, int branching, double memory_limit,
+           double certificate_limit, Index rank, nb::object poll) {
+            const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k};
+            SearchOptions options;
+            options.rel_gap = rel_gap;
+            options.time_limit = time_limit;
+            options.node_limit = node_limit;
+            options.threads = threads;
+            options.branching = static_cast<Branching>(branching);
+            options.memory_limit = memory_limit;
+            options.certificate_limit = certificate_limit;
+            options.rank = rank;
+            SearchResult r;
+            bool raised = false;
+            {
+                nb::gil_scoped_release release;
+                r = search(root, fix, w, diagonal, twin, objective, options, [&](const SearchState& s) {
+                    nb::gil_scoped_acquire acquire;
+                    if (PyErr_CheckSignals() != 0) {
+                        // KeyboardInterrupt: the caller gets the best so far instead.
+                        PyErr_Clear();
+                        return true;
+                    }
+                    if (poll.is_none()) return false;
+                    try {
+                        poll(s.objective, s.lower_bound, s.nodes, s.open, s.seconds);
+                    } catch (nb::python_error& error) {
+                        error.restore();
+                        raised = true;
+                        return true;
+                    }
+                    return false;
+                });
+            }
+            if (raised) nb::raise_python_error();
+            nb::dict d;
+            const char* names[] = {"optimal", "time_limit", "node_limit", "interrupted"};
+            d["stop"] = names[static_cast<int>(r.stop)];
+            d["objective"] = r.objective;
+            d["lower_bound"] = r.lower_bound;
+            d["support"] = r.support;
+            d["improved"] = r.improved;
+            d["nodes"] = static_cast<int64_t>(r.nodes);
+            d["solves"] = static_cast<int64_t>(r.solves);
+            d["frames"] = static_cast<int64_t>(r.frames);
+            d["depth"] = static_cast<int64_t>(r.depth);
+            d["seconds"] = r.seconds;
+            d["complete"] = r.certificate_complete;
+            if (r.certificate_complete) {
+                const auto& records = r.records;
+                d["parent"] = column<int64_t>(records, [](const Record& x) { return x.parent; });
+                d["column"] = column<int64_t>(records, [](const Record& x) { return x.column; });
+                d["side"] = column<signed char>(records, [](const Record& x) { return x.side; });
+                d["frame"] = column<int64_t>(records, [](const Record& x) { return x.frame; });
+                d["bound"] = column<double>(records, [](const Record& x) { return x.bound; });
+                d["index"] = ragged<int64_t>(records, [](const Record& x) -> const auto& { return x.index; });
+                d["coef"] = ragged<double>(records, [](const Record& x) -> const auto& { return x.w; });
+                d["fixed"] = ragged<int64_t>(records, [](const Record& x) -> const auto& { return x.fixed; });
+                nb::list frames;
+                for (const FrameRecord& f : r.frame_records) frames.append(nb::make_tuple(f.columns, f.diagonal));
+                d["frames_list"] = frames;
+            }
+            return d;
+        },
+        "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "w"_a, "diagonal"_a, "twin"_a,
+        "objective"_a, "rel_gap"_a, "time_limit"_a, "node_limit"_a, "threads"_a, "branching"_a, "memory_limit"_a,
+        "certificate_limit"_a, "rank"_a, "poll"_a.none(), "Branch and bound on the reduced problem.");
+}

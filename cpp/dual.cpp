@@ -1,0 +1,67 @@
+#include "dual.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace parsifal {
+
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, double gamma, double lambda, Index k,
+                  std::vector<double>& scratch) {
+    DualChoice c;
+    scratch.clear();
+    Index room = k;
+    for (Index j = 0; j < beta.size(); ++j) {
+        const double a = 0.5 * gamma * beta[j] * beta[j] - lambda;
+        if (fix[j] == 0) {
+            if (a > 0) scratch.push_back(a);
+        } else if (fix[j] > 0) {
+            c.taken += a;
+            --room;
+        }
+    }
+    room = std::max<Index>(room, 0);
+    const auto count = static_cast<Index>(scratch.size());
+    if (room == 0) {
+        if (count > 0) c.best_out = *std::max_element(scratch.begin(), scratch.end());
+        c.last_in = INFINITY;  // no room at all: a free column cannot enter
+        return c;
+    }
+    if (count > room) {
+        const auto nth = scratch.begin() + (room - 1);
+        std::nth_element(scratch.begin(), nth, scratch.end(), std::greater<>());
+        c.last_in = *nth;
+        c.best_out = *std::max_element(nth + 1, scratch.end());
+        scratch.resize(static_cast<size_t>(room));
+    } else if (count == room) {
+        c.last_in = *std::min_element(scratch.begin(), scratch.end());
+    }
+    // Ascending order: the sum is then the same whatever order nth_element left, and most accurate.
+    std::sort(scratch.begin(), scratch.end());
+    for (const double a : scratch) c.taken += a;
+    return c;
+}
+
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, double gamma,
+                  double lambda, Index k, Eigen::Ref<Eigen::Matrix<signed char, Eigen::Dynamic, 1>> fix) {
+    if (bound > cutoff) return -1;
+    Index room = k, fixed = 0;
+    for (Index j = 0; j < fix.size(); ++j) room -= fix[j] > 0;
+    if (room < 0) return -1;
+    for (Index j = 0; j < beta.size(); ++j) {
+        if (fix[j] != 0) continue;
+        const double a = 0.5 * gamma * beta[j] * beta[j] - lambda;
+        // A column counts as chosen when it is above everything that was left out; at a tie neither rule can fire.
+        const bool chosen = a > 0 && a >= choice.last_in;
+        if (!chosen && bound + choice.last_in - a > cutoff) {
+            fix[j] = -1;
+            ++fixed;
+        } else if (chosen && bound + a - choice.best_out > cutoff) {
+            fix[j] = 1;
+            ++fixed;
+            --room;
+        }
+    }
+    return room < 0 ? -1 : fixed;
+}
+
+}  // namespace parsifal

@@ -1,0 +1,30 @@
+// The dual value: for any v, with beta = -grad LS(v) and a_j = gamma/2 beta_j^2 - lambda,
+//
+//   D(v) = LS(v) + v'beta - sum_{in} a_j - (sum of the `room` largest positive a_j among the free)
+//
+// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing.
+#pragma once
+
+#include <vector>
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+struct DualChoice {
+    double taken = 0;     // what the best completion of the node takes off: sum over `in` and the chosen free columns
+    double last_in = 0;   // what a free column that is forced in displaces (0 if there is room left)
+    double best_out = 0;  // what replaces a chosen column that is forced out
+};
+
+// Scratch may be any vector; it is reused to avoid allocation. Columns with fix == out are ignored.
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, double gamma, double lambda, Index k,
+                  std::vector<double>& scratch);
+
+// With `bound` the dual value that belongs to `beta` and `cutoff` a value that an improving solution must beat:
+// writes out/in into `fix` where the opposite choice has a bound above the cutoff. Returns how many were fixed, or
+// -1 if a contradiction shows that the node holds no improving solution.
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, double gamma,
+                  double lambda, Index k, Eigen::Ref<Eigen::Matrix<signed char, Eigen::Dynamic, 1>> fix);
+
+}  // namespace parsifal

@@ -1,0 +1,35 @@
+// A frame: the columns that a subtree still has to decide, as a small problem of their own.
+//
+// Nodes share the frame of an ancestor until enough columns have been fixed out; then a new, smaller frame is gathered
+// from the root's Gram matrix around the node's own point, and tightened again if it has fewer columns than X has rows.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+using Fixes = Eigen::Matrix<signed char, Eigen::Dynamic, 1>;
+
+struct Frame {
+    std::vector<Index> columns;  // positions in the root's problem
+    VectorXd diagonal;           // tightening, zero if none
+    VectorXd scale;              // w = scale * v
+    MatrixXd gram;               // tightened
+    VectorXd v0, beta0;
+    double ls0 = 0;
+    Index tightened_at = 0;  // number of columns when the diagonal was computed; 0: never
+    int id = 0;
+
+    Quadratic problem(double gamma, double lambda, Index k) const { return {gram, v0, beta0, ls0, gamma, lambda, k}; }
+    Index size() const { return static_cast<Index>(columns.size()); }
+};
+
+// Gathers `columns` of the root problem around the point w (given on those columns), with a diagonal (on those
+// columns).
+std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> columns, const ConstVector& w,
+                                  const ConstVector& diagonal);
+
+}  // namespace parsifal

@@ -1,0 +1,241 @@
+#include "relaxation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace parsifal {
+
+namespace {
+
+constexpr signed char kind_z = 0, kind_t = 1, kind_a = 2;  // A = fixed in, or U
+
+// The proximal weight, relative to a column's squared norm. Measured on the paper's Figure 1 instances: from a cold
+// start a heavy weight that shrinks slowly needs the fewest systems (a tiny one is the plain active-set method, and
+// cycles between splits when the ridge is weak); the better the start, the lighter it may be.
+constexpr double delta_cold = 1e-1, delta_warm = 1e-7, delta_min = 1e-11, delta_max = 10;
+// Shrink per move of the centre, where the split has settled, and growth after short steps.
+constexpr double delta_shrink = 0.4, delta_settled = 0.05, delta_grow = 10;
+// The inner problem counts as solved when its residual is this small beside the move it makes.
+constexpr double inexact = 0.5;
+constexpr double short_step = 0.25;
+
+}  // namespace
+
+Relaxation::Relaxation(const Quadratic& problem) : q_(problem) {
+    const Index m = q_.size();
+    for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
+                        &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
+        x->setZero(m);
+    zero_.setZero(m);
+    kind_.assign(static_cast<size_t>(m), kind_z);
+}
+
+double Relaxation::dual_value(const VectorXd& v, const VectorXd& beta) {
+    const DualChoice choice = choose(beta, fix_, q_.gamma, q_.lambda, q_.k, scratch_);
+    return q_.least_squares(v, beta) + v.dot(beta) - choice.taken;
+}
+
+double Relaxation::primal_value() {
+    double value = q_.least_squares(v_, beta_);
+    for (Index j = 0; j < q_.size(); ++j) {
+        magnitude_[j] = fix_[j] == 0 ? std::abs(v_[j]) : 0.0;
+        if (fix_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma) + q_.lambda;
+        if (fix_[j] < 0 && v_[j] != 0) value = INFINITY;
+    }
+    const Threshold t = solve_threshold(magnitude_, zero_, q_.gamma, q_.lambda, room_, last_theta_);
+    for (Index j = 0; j < q_.size(); ++j) {
+        if (fix_[j] > 0) {
+            s_[j] = 1;
+            continue;
+        }
+        s_[j] = fraction(magnitude_[j], 0, q_.gamma, t.theta);
+        if (s_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma * s_[j]) + q_.lambda * s_[j];
+        // No room for a nonzero free column: not a point of the relaxation.
+        if (s_[j] == 0 && magnitude_[j] > 0) return INFINITY;
+    }
+    return value;
+}
+
+// The smooth concave dual of the proximal subproblem at (v, beta); leaves the prox point, s and the split behind.
+double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta, bool& cardinality) {
+    const Index m = q_.size();
+    prox_ = centre_ + sigma_.cwiseProduct(beta);
+    for (Index j = 0; j < m; ++j) magnitude_[j] = fix_[j] == 0 ? std::abs(prox_[j]) : 0.0;
+    const Threshold t = solve_threshold(magnitude_, sigma_, q_.gamma, q_.lambda, room_, theta);
+    theta = t.theta;
+    cardinality = t.cardinality;
+    double taken = 0;
+    for (Index j = 0; j < m; ++j) {
+        const double s = fix_[j] > 0 ? 1 : fix_[j] < 0 ? 0 : fraction(magnitude_[j], sigma_[j], q_.gamma, theta);
+        kind_[static_cast<size_t>(j)] = s <= 0 ? kind_z : s >= 1 ? kind_a : kind_t;
+        if (s <= 0) {
+            prox_[j] = 0;
+            ties_[j] = 0;
+            continue;
+        }
+        const double z = prox_[j];
+        ties_[j] = s < 1 ? (z > 0 ? 1.0 : -1.0) : 0.0;
+        prox_[j] = z * (q_.gamma * s / (q_.gamma * s + sigma_[j]));
+        taken += 0.5 * z * prox_[j] * delta_[j] - q_.lambda * s;
+    }
+    return q_.least_squares(v, beta) + v.dot(beta) - taken;
+}
+
+// The solution for the present split, as a step from v: (G + D) dv = beta - D v + delta centre - tau q on the active
+// columns, with tau from sum s = room or from lambda.
+bool Relaxation::newton_direction(double theta, bool cardinality) {
+    const Index m = q_.size();
+    const double inverse_gamma = 1 / q_.gamma;
+    active_.clear();
+    step_.setZero();
+    beta_step_.setZero();
+    double full = 0;
+    for (Index j = 0; j < m; ++j) {
+        const auto kind = kind_[static_cast<size_t>(j)];
+        if (kind == kind_z) {
+            if (v_[j] != 0) {
+                step_[j] = -v_[j];
+                beta_step_.noalias() += v_[j] * q_.gram.col(j);
+            }
+            continue;
+        }
+        active_.push_back(j);
+        if (kind == kind_a && fix_[j] == 0) full += 1;
+    }
+    const auto size = static_cast<Index>(active_.size());
+    if (size == 0) return true;
+    hessian_.resize(size, size);
+    rhs_.resize(size, 2);
+    for (Index b = 0; b < size; ++b) {
+        const Index j = active_[static_cast<size_t>(b)];
+        const double* column = q_.gram.col(j).data();
+        for (Index a = b; a < size; ++a) hessian_(a, b) = column[active_[static_cast<size_t>(a)]];
+        const double weight = delta_[j] + (kind_[static_cast<size_t>(j)] == kind_a ? inverse_gamma : 0.0);
+        hessian_(b, b) += weight;
+        rhs_(b, 0) = beta_[j] + beta_step_[j] - weight * v_[j] + delta_[j] * centre_[j];
+        rhs_(b, 1) = ties_[j];
+    }
+    factor_.compute(hessian_);
+    if (factor_.info() != Eigen::Success) return false;
+    factor_.solveInPlace(rhs_);
+    double tau = 1 / theta;
+    if (cardinality) {
+        double pull = 0, give = q_.gamma * (static_cast<double>(room_) - full);
+        for (Index b = 0; b < size; ++b) {
+            const Index j = active_[static_cast<size_t>(b)];
+            pull += ties_[j] * (v_[j] + rhs_(b, 0));
+            give += ties_[j] * rhs_(b, 1);
+        }
+        if (give > 0) tau = pull / give;
+    }
+    for (Index b = 0; b < size; ++b) {
+        const Index j = active_[static_cast<size_t>(b)];
+        const double step = rhs_(b, 0) - (ties_[j] != 0 || rhs_(b, 1) != 0 ? tau * rhs_(b, 1) : 0.0);
+        step_[j] = step;
+        if (step != 0) beta_step_.noalias() -= step * q_.gram.col(j);
+    }
+    return step_.allFinite();
+}
+
+RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance,
+                                   double slack, int max_solves) {
+    const Index m = q_.size();
+    RelaxationResult result;
+    fix_ = fix;
+    room_ = q_.k;
+    for (Index j = 0; j < m; ++j) room_ -= fix_[j] > 0;
+    room_ = std::max<Index>(room_, 0);
+    // A column that has just been fixed out keeps its coefficient for now: any v is a dual point, and so the bound
+    // starts where the parent's ended. The first step takes it out.
+    v_ = start;
+    q_.gradient(v_, beta_);
+
+    const double largest = m > 0 ? q_.gram.diagonal().maxCoeff() : 0.0;
+    double delta = delta_cold;
+    auto set_delta = [&](double value) {
+        delta = std::clamp(value, delta_min, delta_max);
+        for (Index j = 0; j < m; ++j) delta_[j] = largest > 0 ? delta * std::max(q_.gram(j, j), 1e-8 * largest) : delta;
+        sigma_ = delta_.cwiseInverse();
+        centre_ = v_;
+        previous_kind_.clear();
+    };
+    {
+        const double primal = primal_value(), gap = primal - dual_value(v_, beta_);
+        set_delta(std::isfinite(primal) ? std::clamp(delta_cold * gap / std::abs(primal), delta_warm, delta_cold)
+                                        : delta_cold);
+    }
+
+    auto weighted_distance = [&](const VectorXd& a, const VectorXd& b) {
+        return std::sqrt((a - b).cwiseAbs2().dot(delta_));
+    };
+    double theta = last_theta_, accepted = 0;
+    int short_steps = 0;
+    for (;;) {
+        const double bound = dual_value(v_, beta_);
+        if (bound > result.bound) {
+            result.bound = bound;
+            best_v_ = v_;
+            best_beta_ = beta_;
+        }
+        result.primal = primal_value();
+        result.theta = theta;
+        if (result.bound > cutoff) {
+            result.stop = Stop::cutoff;
+            break;
+        }
+        // Converged, or near enough to know that this node must be branched on.
+        const double enough = slack > 0 ? std::max(tolerance, slack * (cutoff - result.primal)) : tolerance;
+        if (result.primal - result.bound <= enough) {
+            result.stop = Stop::converged;
+            break;
+        }
+        if (result.solves >= max_solves) break;
+
+        bool cardinality = false;
+        double value = smooth_dual(v_, beta_, theta, cardinality);
+        // The proximal subproblem is solved (the split survived a full step), or nearly so in the sense of an inexact
+        // proximal-point method: move its centre.
+        const bool solved = accepted == 1 && kind_ == previous_kind_;
+        if (solved || (accepted > 0 && weighted_distance(v_, prox_) <= inexact * weighted_distance(prox_, centre_))) {
+            trial_v_ = prox_;
+            const bool settled = solved && kind_ == centre_kind_;
+            centre_kind_ = kind_;
+            set_delta(delta * (settled ? delta_settled : delta_shrink));
+            centre_ = trial_v_;
+            value = smooth_dual(v_, beta_, theta, cardinality);
+        }
+        previous_kind_ = kind_;
+        if (!newton_direction(theta, cardinality)) {
+            ++result.solves;
+            if (delta >= delta_max) break;
+            set_delta(delta * delta_grow);
+            accepted = 0;
+            continue;
+        }
+        ++result.solves;
+        const double slope = (v_ - prox_).dot(beta_step_);
+        double t = 1;
+        for (;; t *= 0.5) {
+            trial_v_ = v_ + t * step_;
+            trial_beta_ = beta_ + t * beta_step_;
+            double trial_theta = theta;
+            const double trial = smooth_dual(trial_v_, trial_beta_, trial_theta, cardinality);
+            if (trial >= value + 1e-4 * t * slope - 1e-15 * std::abs(value)) break;
+            if (t < 1e-3) break;
+        }
+        accepted = t;
+        v_.swap(trial_v_);
+        beta_.swap(trial_beta_);
+        // Steps that stay short mean that the subproblem is too nearly nonsmooth: weaken it.
+        short_steps = t < short_step ? short_steps + 1 : 0;
+        if (short_steps >= 2) {
+            set_delta(delta * delta_grow);
+            short_steps = 0;
+        }
+    }
+
+    last_theta_ = theta;
+    return result;
+}
+
+}  // namespace parsifal

@@ -1,0 +1,68 @@
+// The relaxation of a node: min over v of LS(v) + 1/(2 gamma) |v_in|^2 + lambda |in| + Omega(v_free).
+//
+// Its solution splits the free columns in three: U with |beta_j| > tau (s = 1), Z with |beta_j| < tau (s = 0, v = 0)
+// and the ties T with |beta_j| = tau. Given the split the solution is one linear system (design: "the dual, which is
+// everything"). The method is a semismooth Newton method on the proximal-point subproblem
+//
+//   min_v  LS(v) + Omega(v) + sum_j delta_j/2 (v_j - centre_j)^2
+//
+// whose dual is smooth and concave: each Newton step is exactly one active-set step with delta on the diagonal, a
+// line search on the dual makes it globally convergent, and tiny delta makes it the plain active-set method where
+// that one works. Every iterate gives a valid lower bound D(v); the best is kept.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <vector>
+
+#include "dual.hpp"
+#include "quadratic.hpp"
+#include "threshold.hpp"
+
+namespace parsifal {
+
+enum class Stop { converged, cutoff, stalled };
+
+struct RelaxationResult {
+    Stop stop = Stop::stalled;
+    double bound = -INFINITY;  // best D(v) seen
+    double primal = INFINITY;  // value of the relaxation at the last v: bound <= relaxation <= primal
+    double theta = INFINITY;   // 1 / tau
+    int solves = 0;            // linear systems
+};
+
+// Keeps its workspace between calls, so that a tree search allocates nothing at a node.
+class Relaxation {
+  public:
+    explicit Relaxation(const Quadratic& problem);
+
+    // Starts from `start` (zero: cold start). Stops when primal - bound <= tolerance, when bound > cutoff, or, with
+    // slack > 0, when primal - bound <= slack (cutoff - primal): the node cannot be pruned, so it must be branched on.
+    RelaxationResult solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance, double slack,
+                           int max_solves);
+
+    const VectorXd& v() const { return v_; }                  // last iterate: primal point
+    const VectorXd& beta() const { return beta_; }            // its beta
+    const VectorXd& best_v() const { return best_v_; }        // iterate of the best bound
+    const VectorXd& best_beta() const { return best_beta_; }  // its beta
+    const VectorXd& s() const { return s_; }                  // fractional indicator of the last iterate
+
+  private:
+    double primal_value();
+    double dual_value(const VectorXd& v, const VectorXd& beta);
+    double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta, bool& cardinality);
+    bool newton_direction(double theta, bool cardinality);
+
+    const Quadratic& q_;
+    Index room_ = 0;
+    VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
+    VectorXd best_v_, best_beta_, zero_, ties_;
+    Eigen::Matrix<signed char, Eigen::Dynamic, 1> fix_;
+    std::vector<Index> active_;
+    std::vector<signed char> kind_, previous_kind_, centre_kind_;
+    MatrixXd hessian_, rhs_;
+    Eigen::LLT<MatrixXd> factor_;
+    std::vector<double> scratch_;
+    double last_theta_ = 0;
+};
+
+}  // namespace parsifal

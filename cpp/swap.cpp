@@ -1,0 +1,121 @@
+#include "swap.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace parsifal {
+
+LocalSearch::LocalSearch(const Quadratic& problem) : q_(problem) {
+    q_.gradient(VectorXd::Zero(q_.size()), r_);
+    dense_w_.setZero(q_.size());
+    inside_.assign(static_cast<size_t>(q_.size()), 0);
+}
+
+void LocalSearch::refresh(const std::vector<Index>& support) {
+    const Index m = q_.size();
+    const auto k = static_cast<Index>(support.size());
+    std::fill(inside_.begin(), inside_.end(), 0);
+    gram_s_.resize(m, k);
+    MatrixXd system(k, k);
+    VectorXd r_s(k);
+    for (Index a = 0; a < k; ++a) {
+        const Index j = support[static_cast<size_t>(a)];
+        inside_[static_cast<size_t>(j)] = 1;
+        gram_s_.col(a) = q_.gram.col(j);
+        r_s[a] = r_[j];
+    }
+    for (Index a = 0; a < k; ++a)
+        for (Index b = 0; b < k; ++b) system(a, b) = gram_s_(support[static_cast<size_t>(a)], b);
+    // A column that repeats another to the last bit can make the system lose definiteness when 1/gamma is below
+    // rounding; a nudge of that size changes no comparison.
+    const double nudge = k > 0 ? 1e-14 * system.diagonal().maxCoeff() : 0.0;
+    system.diagonal().array() += 1 / q_.gamma + nudge;
+    const Eigen::LLT<MatrixXd> factor(system);
+    inverse_ = factor.solve(MatrixXd::Identity(k, k));
+    w_ = factor.solve(r_s);
+    q_columns_.noalias() = gram_s_ * inverse_;
+    beta_ = r_;
+    if (k > 0) beta_.noalias() -= gram_s_ * w_;
+    h_ = q_.gram.diagonal().array() + 1 / q_.gamma;
+    if (k > 0) h_ -= q_columns_.cwiseProduct(gram_s_).rowwise().sum();
+    h_ = h_.cwiseMax(0.5 / q_.gamma);
+    dense_w_.setZero();
+    for (Index a = 0; a < k; ++a) dense_w_[support[static_cast<size_t>(a)]] = w_[a];
+}
+
+double LocalSearch::value() {
+    VectorXd beta;
+    q_.gradient(dense_w_, beta);
+    return q_.least_squares(dense_w_, beta) + dense_w_.squaredNorm() / (2 * q_.gamma) +
+           q_.lambda * static_cast<double>(w_.size());
+}
+
+void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
+    while (static_cast<Index>(support.size()) < std::min(q_.k, q_.size())) {
+        refresh(support);
+        double best = q_.lambda;
+        Index choice = -1;
+        for (Index j = 0; j < q_.size(); ++j) {
+            if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
+            const double gain = beta_[j] * beta_[j] / (2 * h_[j]);
+            if (gain > best) {
+                best = gain;
+                choice = j;
+            }
+        }
+        if (choice < 0) return;
+        support.push_back(choice);
+    }
+}
+
+double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, int max_moves) {
+    const Index m = q_.size();
+    for (int move = 0;; ++move) {
+        refresh(support);
+        if (move == max_moves) break;
+        const auto k = static_cast<Index>(support.size());
+        const double scale = w_.squaredNorm() / q_.gamma + std::abs(q_.ls0);
+        double best = -1e-11 * scale;
+        Index leave = -1, enter = -1;
+        if (k < q_.k)
+            for (Index j = 0; j < m; ++j) {
+                if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
+                const double change = q_.lambda - beta_[j] * beta_[j] / (2 * h_[j]);
+                if (change < best) {
+                    best = change;
+                    enter = j;
+                }
+            }
+        for (Index a = 0; a < k; ++a) {
+            if (fix[support[static_cast<size_t>(a)]] > 0) continue;
+            const double c = inverse_(a, a), cost = w_[a] * w_[a] / (2 * c), shift = w_[a] / c;
+            if (cost - q_.lambda < best) {
+                best = cost - q_.lambda;
+                leave = a;
+                enter = -1;
+            }
+            for (Index j = 0; j < m; ++j) {
+                if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
+                const double q = q_columns_(j, a), b = beta_[j] + shift * q;
+                const double change = cost - b * b / (2 * (h_[j] + q * q / c));
+                if (change < best) {
+                    best = change;
+                    leave = a;
+                    enter = j;
+                }
+            }
+        }
+        if (leave < 0 && enter < 0) break;
+        if (leave >= 0 && enter >= 0) {
+            support[static_cast<size_t>(leave)] = enter;
+        } else if (leave >= 0) {
+            support.erase(support.begin() + leave);
+        } else {
+            support.push_back(enter);
+        }
+    }
+    return value();
+}
+
+}  // namespace parsifal

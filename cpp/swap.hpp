@@ -1,0 +1,39 @@
+// Primal heuristics on the reduced problem: forward greedy and local search by single additions, removals and swaps.
+//
+// With S the support, C = (G_SS + I/gamma)^-1, w = C r_S, Q = G_:S C and h_j = 1/gamma + G_jj - Q_j: G_Sj:
+//   dropping i costs            w_i^2 / (2 C_ii)
+//   adding j gains              beta_j^2 / (2 h_j)
+//   swapping i for j changes    w_i^2 / (2 C_ii) - (beta_j + Q_ji w_i / C_ii)^2 / (2 (h_j + Q_ji^2 / C_ii))
+// so all k m swaps are priced in O(k^2 m).
+#pragma once
+
+#include <vector>
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+class LocalSearch {
+  public:
+    explicit LocalSearch(const Quadratic& problem);
+
+    // Improves `support` until no single move helps (or max_moves). Columns fixed in stay, columns fixed out stay out.
+    // Returns the value LS + ridge + penalty of the support it ends with; w() holds its coefficients.
+    double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
+
+    // Adds the best column again and again until the support is full or nothing helps.
+    void greedy(const ConstFix& fix, std::vector<Index>& support);
+
+    const VectorXd& w() const { return dense_w_; }
+
+  private:
+    void refresh(const std::vector<Index>& support);
+    double value();
+
+    const Quadratic& q_;
+    VectorXd r_, beta_, h_, w_, dense_w_;
+    MatrixXd gram_s_, inverse_, q_columns_;
+    std::vector<signed char> inside_;
+};
+
+}  // namespace parsifal

@@ -1,0 +1,15 @@
+// Tightening: a diagonal d >= 0 with G - diag(d) positive semidefinite moves from the least-squares part to the ridge
+// part. On binary s nothing changes; the relaxation gets tighter. With S_j = 1/sqrt(1 + gamma d_j) the tightened
+// problem is the same problem for the Gram matrix S (G - diag(d)) S in the variables v_j / S_j.
+#pragma once
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+// Maximises weight'd subject to G - diag(d) positive semidefinite, d >= 0, by a barrier method. Always returns a d
+// for which a Cholesky factorisation of G - diag(d) succeeded up to a shift at rounding level; zero if there is none
+// (for instance because every column is part of a linear dependency).
+VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton);
+
+}  // namespace parsifal

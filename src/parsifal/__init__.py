@@ -1,0 +1,27 @@
+"""Parsifal: exact sparse regression, the best k-sparse ridge fit with a proof that no other support is better."""
+
+from parsifal.design import Design, as_design
+from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
+from parsifal.loss import Loss, loss
+from parsifal.progress import Progress
+from parsifal.relaxation import Relaxation, relax
+from parsifal.solution import Solution
+from parsifal.solve import solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Design",
+    "InputError",
+    "Loss",
+    "NonFiniteError",
+    "NumericalError",
+    "ParsifalError",
+    "Progress",
+    "Relaxation",
+    "Solution",
+    "as_design",
+    "loss",
+    "relax",
+    "solve",
+]

@@ -1,0 +1,78 @@
+"""
+Compiled core of Parsifal: arrays in, arrays out, the GIL released while it computes.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class StridedMatrix:
+    """A dense matrix by address; strides in bytes."""
+
+    def __init__(self, data: int, dtype: int, n: int, p: int, row_stride: int, col_stride: int) -> None: ...
+
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+        """
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        """
+
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+        """Copy columns to a Fortran-ordered array of doubles."""
+
+class Table:
+    """Columns by address, each with its own byte stride and type."""
+
+    def __init__(self, n: int, data: Sequence[int], strides: Sequence[int], dtypes: Sequence[int]) -> None: ...
+
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+        """
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        """
+
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+        """Copy columns to a Fortran-ordered array of doubles."""
+
+    def rows(self, start: int, stop: int) -> Table:
+        """The same columns from row start to row stop."""
+
+class SparseMatrix:
+    """Compressed columns or rows by address; indices sorted and unique."""
+
+    def __init__(self, data: int, indices: int, indptr: int, is_csc: bool, is_f32: bool, is_i64: bool, n: int, p: int, lo: int, hi: int) -> None: ...
+
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+        """
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        """
+
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+        """Copy columns to a Fortran-ordered array of doubles."""
+
+def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int) -> dict:
+    """Solve the relaxation of one node of the reduced problem."""
+
+def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], support: Sequence[int], greedy: bool, max_moves: int) -> tuple[list[int], float]:
+    """
+    Improve a support by additions, removals and swaps; greedy fills it first.
+    """
+
+def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], gamma: float, penalty: float, k: int) -> tuple:
+    """
+    What the best completion takes off the dual value, and the two thresholds of safe fixing.
+    """
+
+def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], bound: float, cutoff: float, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], gamma: float, penalty: float, k: int) -> tuple:
+    """
+    Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).
+    """
+
+def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], max_newton: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.
+    """
+
+def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None) -> dict:
+    """Branch and bound on the reduced problem."""

@@ -1,0 +1,100 @@
+"""Progress of a long solve: a line that shows the gap closing, or a call to the user's function."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TextIO
+
+from parsifal.errors import InputError
+from parsifal.solution import relative_gap
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A snapshot of a running solve."""
+
+    objective: float
+    lower_bound: float
+    nodes: int
+    open_nodes: int
+    seconds: float
+    reads: float
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.objective, self.lower_bound)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seconds:7.1f} s  best {self.objective:.6g}  bound {self.lower_bound:.6g}  gap {self.gap:8.2e}  "
+            f"nodes {self.nodes}  open {self.open_nodes}  reads {self.reads:.3g}"
+        )
+
+
+ProgressOption = bool | Callable[[Progress], object]
+
+
+class Reporter:
+    """Hands snapshots to the user's function, or rewrites one line on the terminal (one line a few seconds elsewhere)."""
+
+    def __init__(self, option: ProgressOption, started: float, stream: TextIO | None = None) -> None:
+        if not (isinstance(option, bool) or callable(option)):
+            raise InputError(f"progress must be True, False or a function, not {option!r}")
+        self.active = bool(option)
+        self._call = option if callable(option) else None
+        self._started = started
+        self._stream = stream
+        self._last: Progress | None = None
+        self._shown = -1e9
+        self._width = 0
+
+    def show(self, progress: Progress) -> None:
+        """Take a snapshot."""
+        if not self.active:
+            return
+        self._last = progress
+        if self._call is not None:
+            self._call(progress)
+            return
+        stream = self._stream or sys.stderr
+        now = time.monotonic()
+        if now - self._shown < (0.1 if stream.isatty() else 5.0):
+            return
+        self._shown = now
+        self._write(stream, progress)
+
+    def poll(self, objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
+        """The compiled search's callback."""
+        last = self._last
+        self.show(
+            Progress(
+                objective=objective,
+                lower_bound=lower_bound if last is None else max(lower_bound, last.lower_bound),
+                nodes=int(nodes),
+                open_nodes=int(open_nodes),
+                seconds=time.monotonic() - self._started,
+                reads=0.0 if last is None else last.reads,
+            )
+        )
+
+    def _write(self, stream: TextIO, progress: Progress) -> None:
+        line = str(progress)
+        if stream.isatty():
+            stream.write("\r" + line.ljust(self._width))
+            self._width = len(line)
+        else:
+            stream.write(line + "\n")
+        stream.flush()
+
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.active and self._call is None and self._width:
+            (self._stream or sys.stderr).write("\n")

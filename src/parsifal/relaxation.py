@@ -1,0 +1,305 @@
+"""The relaxation over all columns: a working set, priced by reads of X.
+
+Only columns with |beta_j| >= tau have s_j > 0, so the relaxation is solved on a small set W of columns and priced by one
+read: beta = X'alpha over all columns gives a valid dual bound, and the columns with |beta_j| > tau that W lacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parsifal.design import Design
+from parsifal.fixing import dual_value
+from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, make_problem
+from parsifal.quadratic import NodeRelaxation, Quadratic
+
+# A design that a read walks through in a millisecond is not worth guessing about.
+_SLICE_BYTES = 1 << 26
+# Columns of the working set are held up to this many bytes, or a twentieth of X.
+_HELD_BYTES = 1 << 26
+_BLOCK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relaxation:
+    """The dual relaxation's solution.
+
+    Attributes
+    ----------
+    bound : float
+        D(alpha) over every column: no support has a smaller objective.
+    primal : float
+        Value of the relaxation at `s`, `coef`; the optimum of the relaxation lies between `bound` and this.
+    s : array of shape (p,)
+        Fractional indicator.
+    coef : array of shape (p,)
+        The relaxation's coefficients; ``alpha = y - X @ coef``.
+    alpha : array of shape (n,)
+        The dual vector.
+    tau : float
+        The threshold on |x_j' alpha|.
+    ones, ties, zeros : int arrays
+        The split U (s = 1), T (0 < s < 1), Z (s = 0) of the columns.
+    solves : int
+        Linear systems solved.
+    reads : float
+        Full reads of X.
+    """
+
+    bound: float
+    primal: float
+    s: FloatArray
+    coef: FloatArray
+    alpha: FloatArray
+    tau: float
+    ones: IntArray
+    ties: IntArray
+    zeros: IntArray
+    solves: int
+    reads: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One solve on the working set and the read that prices it."""
+
+    node: NodeRelaxation
+    index: IntArray
+    alpha: FloatArray
+    beta: FloatArray  # over all columns
+    bound: float
+    tau: float
+
+
+class WorkingSet:
+    """The columns W with their Gram matrix, growing.
+
+    The columns themselves are held while they are a small part of X; a tall X is streamed in blocks of rows instead.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.index: IntArray = np.empty(0, dtype=np.int64)
+        self.columns: FloatArray | None = np.empty((problem.n, 0), order="F")
+        self.gram: FloatArray = np.empty((0, 0), order="F")
+        self.v: FloatArray = np.empty(0)
+        self.beta: FloatArray = np.empty(0)
+        self.alpha = problem.y
+        self.solves = 0
+
+    def add(self, index: IntArray) -> None:
+        """Gather more columns; the reference point stays where the last read was."""
+        design = self.problem.design
+        budget = max(_HELD_BYTES, design.nbytes // 20)
+        if 8 * self.problem.n * (self.index.size + index.size) > budget:
+            self.columns = None
+        if self.columns is not None:
+            new = design.columns(index)
+            cross, corner, beta = self.columns.T @ new, new.T @ new, new.T @ self.alpha
+            self.columns = np.concatenate([self.columns, new], axis=1) if self.index.size else new
+        else:
+            cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
+        if self.index.size:
+            gram = np.empty((self.index.size + index.size,) * 2, order="F")
+            m = self.index.size
+            gram[:m, :m], gram[:m, m:], gram[m:, :m], gram[m:, m:] = self.gram, cross, cross.T, corner
+            self.gram = gram
+        else:
+            self.gram = np.asfortranarray(corner)
+        self.index = np.concatenate([self.index, index])
+        self.v = np.concatenate([self.v, np.zeros(index.size)])
+        self.beta = np.concatenate([self.beta, beta])
+
+    def residual(self, v: FloatArray) -> FloatArray:
+        """y - X_W v."""
+        active = np.flatnonzero(v)
+        if self.columns is None:
+            return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
+        return np.asarray(self.problem.y - self.columns[:, active] @ v[active])
+
+    def quadratic(self) -> Quadratic:
+        """The problem on W, around the point of the last read."""
+        p = self.problem
+        return Quadratic(
+            gram=self.gram,
+            v0=self.v,
+            beta0=self.beta,
+            ls0=0.5 * float(self.alpha @ self.alpha),
+            gamma=p.gamma,
+            penalty=p.penalty,
+            k=p.k,
+        )
+
+    def round(self, fix: FixArray, tolerance: float, *, cutoff: float = np.inf) -> Round:
+        """Solve on W, then price over every column with one read."""
+        p = self.problem
+        fix_w = fix[self.index]
+        node = self.quadratic().relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
+        self.solves += node.solves
+        self.v = node.v
+        self.alpha = self.residual(node.v)
+        beta = p.design.scan(self.alpha).xv
+        self.beta = beta[self.index]
+        bound = dual_value(self.alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+        return Round(
+            node=node,
+            index=self.index,
+            alpha=self.alpha,
+            beta=beta,
+            bound=bound,
+            tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
+        )
+
+    def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:
+        """Columns outside W above the threshold, the largest first, at most `most`."""
+        outside = fix >= 0
+        outside[self.index] = False
+        magnitude = np.abs(last.beta)
+        candidates = np.flatnonzero(outside & (magnitude > last.tau))
+        if candidates.size > most:
+            candidates = candidates[np.argpartition(-magnitude[candidates], most)[:most]]
+        return candidates.astype(np.int64)
+
+
+def stream_gram(
+    design: Design, old: IntArray, new: IntArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ``X_old'X_new``, ``X_new'X_new`` and ``X_new'v`` from blocks of rows."""
+    n = design.shape[0]
+    cross, corner, inner = np.zeros((old.size, new.size)), np.zeros((new.size, new.size)), np.zeros(new.size)
+    step = max(256, _BLOCK_BYTES // (8 * (old.size + new.size)))
+    for start in range(0, n, step):
+        stop = min(n, start + step)
+        part = design.rows(start, stop)
+        block = part.columns(new)
+        corner += block.T @ block
+        inner += block.T @ v[start:stop]
+        if old.size:
+            cross += part.columns(old).T @ block
+    return cross, corner, inner
+
+
+def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int) -> float:
+    """tau: the smallest |beta_j| that the dual's best completion takes."""
+    floor = float(np.sqrt(2 * penalty / gamma))
+    free = np.abs(beta[fix == 0])
+    room = k - int(np.count_nonzero(fix == 1))
+    if room <= 0:
+        return np.inf
+    if free.size <= room:
+        return floor
+    return max(floor, float(-np.partition(-free, room - 1)[room - 1]))
+
+
+def first_columns(problem: Problem) -> IntArray:
+    """Columns to start with: all of a small problem, else those most correlated with y, guessed from a slice of the
+    rows where X is so large that the guess saves a read."""
+    n, p = problem.n, problem.p
+    forced = np.flatnonzero(problem.fix == 1)
+    allowed = np.flatnonzero(problem.fix >= 0)
+    if allowed.size <= 256 and n * allowed.size <= 1 << 20:
+        return allowed.astype(np.int64)
+    size = min(max(100, 4 * problem.k), allowed.size)
+    if problem.xty is not None:
+        correlation = np.abs(problem.xty)
+    else:
+        rows = max(500, 32 * min(problem.k, 100))
+        if problem.design.nbytes >= _SLICE_BYTES and rows <= n // 4:
+            correlation = _slice_scores(problem, rows)
+        else:
+            correlation = np.abs(problem.design.scan(problem.y).xv)
+    correlation[problem.fix < 0] = -1.0
+    top = np.argpartition(-correlation, size - 1)[:size] if size < p else np.arange(p)
+    return np.union1d(forced, top[problem.fix[top] >= 0]).astype(np.int64)
+
+
+def _slice_scores(problem: Problem, rows: int) -> FloatArray:
+    """Score columns by the relaxation of the first rows: those it uses come first, then by correlation."""
+    part = problem.design.rows(0, rows)
+    y = problem.y[:rows]
+    scores = np.abs(part.scan(y).xv)
+    room = min(max(300, 10 * problem.k), problem.p)
+    top = np.argpartition(-scores, room - 1)[:room].astype(np.int64)
+    # The ridge is weighted against fewer rows, so that the slice has the whole problem's balance.
+    small = Problem(
+        design=part,
+        y=y,
+        k=problem.k,
+        penalty=problem.penalty * rows / problem.n,
+        gamma=problem.gamma * problem.n / rows,
+        fix=problem.fix,
+    )
+    work = WorkingSet(small)
+    work.add(top)
+    fix = problem.fix[top]
+    node = work.quadratic().relax(fix, work.v, tolerance=1e-4 * 0.5 * float(y @ y), max_solves=50)
+    scores[top[node.s > 0]] += scores.max()
+    return scores
+
+
+def relax(
+    X: Any,
+    y: Any,
+    k: int | None = None,
+    gamma: Gamma = "auto",
+    *,
+    penalty: float | None = None,
+    force_in: Any = None,
+    force_out: Any = None,
+    tolerance: float = 1e-6,
+) -> Relaxation:
+    """Solve the dual relaxation of the sparse regression problem.
+
+    Parameters
+    ----------
+    X, y, k, gamma, penalty, force_in, force_out
+        As in `solve`.
+    tolerance : float
+        Relative gap between the relaxation's primal and dual value at which to stop.
+
+    Returns
+    -------
+    Relaxation
+    """
+    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    reads = problem.design.reads
+    work = WorkingSet(problem)
+    work.add(first_columns(problem))
+    scale = 0.5 * float(problem.y @ problem.y)
+    inner = 0.1 * tolerance * scale
+    best: Round | None = None
+    for _ in range(200):
+        last = work.round(problem.fix, inner)
+        if best is None or last.bound > best.bound:
+            best = last
+        value = abs(last.node.primal)
+        if last.node.primal - best.bound <= tolerance * value:
+            break
+        new = work.violators(last, problem.fix, max(100, work.index.size // 2))
+        if new.size:
+            work.add(new)
+        elif inner > 0.1 * tolerance * value:
+            inner = 0.1 * tolerance * value
+        elif last.node.stop == "stalled":
+            break
+        else:
+            inner *= 0.1
+    s, coef = np.zeros(problem.p), np.zeros(problem.p)
+    s[last.index] = last.node.s
+    coef[last.index] = last.node.v
+    return Relaxation(
+        bound=best.bound,
+        primal=last.node.primal,
+        s=s,
+        coef=coef,
+        alpha=best.alpha,
+        tau=best.tau,
+        ones=np.flatnonzero(s >= 1.0),
+        ties=np.flatnonzero((s > 0) & (s < 1)),
+        zeros=np.flatnonzero(s == 0),
+        solves=work.solves,
+        reads=problem.design.reads - reads,
+    )

@@ -1,0 +1,102 @@
+"""The search: branch and bound on the reduced problem, compiled; here only what goes in and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parsifal import _core
+from parsifal.problem import IntArray
+from parsifal.reduce import Reduced
+from parsifal.root import Root
+from parsifal.solution import Status
+
+BRANCHING = {"largest": 0, "fractional": 1, "strong": 2, "pseudo": 3}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """How the search ended."""
+
+    status: Status
+    lower_bound: float
+    nodes: int
+    solves: int
+    depth: int
+    seconds: float
+    tree: dict[str, Any] | None
+
+
+def run_search(
+    root: Root,
+    *,
+    time_limit: float = np.inf,
+    node_limit: float = np.inf,
+    threads: int = 1,
+    branching: str = "largest",
+    memory_limit: float = 2e9,
+    certificate_limit: float = 0,
+    poll: Callable[[float, float, float, float, float], None] | None = None,
+) -> SearchResult:
+    """Search the tree below the root; a better support, if there is one, is fitted on the data and put into `root`."""
+    reduced = root.reduced
+    assert reduced is not None and root.v is not None
+    q = reduced.quadratic
+    diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
+    r = _core.search(
+        q.gram,
+        q.v0,
+        q.beta0,
+        q.ls0,
+        q.gamma,
+        q.penalty,
+        q.k,
+        reduced.fix,
+        root.v,
+        diagonal,
+        twins(reduced).tolist(),
+        root.incumbent.objective,
+        root.rel_gap,
+        time_limit,
+        node_limit,
+        threads,
+        BRANCHING[branching],
+        memory_limit,
+        certificate_limit,
+        min(root.problem.n, root.problem.p),
+        poll,
+    )
+    if r["improved"]:
+        root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
+    root.raise_bound(r["lower_bound"])
+    return SearchResult(
+        status=r["stop"],
+        lower_bound=root.lower_bound,
+        nodes=r["nodes"],
+        solves=r["solves"],
+        depth=r["depth"],
+        seconds=r["seconds"],
+        tree=r if r["complete"] else None,
+    )
+
+
+def twins(reduced: Reduced) -> IntArray:
+    """For each column the nearest earlier one that it repeats exactly (up to sign), or -1.
+
+    Of two equal columns the earlier goes first: every support with only the later one has an equal with the earlier.
+    """
+    gram = reduced.quadratic.gram
+    diagonal = np.diag(gram)
+    twin = np.full(diagonal.size, -1, dtype=np.int64)
+    order = np.argsort(diagonal, kind="stable")
+    for a, b in zip(order[:-1], order[1:]):
+        first, later = min(a, b), max(a, b)
+        if diagonal[a] == 0 or abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
+            continue
+        x, z = reduced.problem.design.columns(reduced.index[[first, later]]).T
+        if np.array_equal(x, z) or np.array_equal(x, -z):
+            twin[later] = first
+    return twin

@@ -1,0 +1,167 @@
+"""`solve`: check the arguments, run the root, hand on to the search, put the answer together."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from parsifal.errors import InputError
+from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
+from parsifal.progress import Progress, ProgressOption, Reporter
+from parsifal.root import Root, solve_root
+from parsifal.search import BRANCHING, SearchResult, run_search
+from parsifal.solution import Solution, Status, reconcile
+
+
+def solve(
+    X: Any,
+    y: Any,
+    k: int | None = None,
+    gamma: Gamma = "auto",
+    *,
+    penalty: float | None = None,
+    rel_gap: float = 1e-6,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    threads: int | None = None,
+    warm_start: Any = None,
+    force_in: Any = None,
+    force_out: Any = None,
+    progress: ProgressOption = False,
+    branching: str = "largest",
+    memory_limit: float = 2e9,
+) -> Solution:
+    """Find the best sparse ridge fit and prove that no other support is better.
+
+    Minimises ``1/2 |y - X w|^2 + |w|^2 / (2 gamma) + penalty * (number of nonzeros of w)`` over w with at most `k`
+    nonzeros, on X and y exactly as given: nothing is centred or scaled.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, p)
+        NumPy array, pandas or polars frame, SciPy CSR/CSC matrix, or a `Design`. Never copied.
+    y : array of shape (n,)
+        The response.
+    k : int, optional
+        Largest number of columns. May be left out if `penalty` is given; more than p means p.
+    gamma : float or "auto"
+        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is ``sqrt(n) / mean squared column norm``, which is
+        1/sqrt(n) on standardised columns.
+    penalty : float, optional
+        Price of a column, >= 0.
+    rel_gap : float
+        Relative gap at which the answer counts as proven.
+    time_limit, node_limit : float and int, optional
+        Seconds, and nodes of the search tree. At a limit the best solution so far is returned with its true bound.
+    threads : int, optional
+        Threads of the search; all cores by default. With one thread a solve is repeatable bit for bit.
+    warm_start : indices, mask or None
+        A support to start from; the answer is never worse.
+    force_in, force_out : indices, mask or names, optional
+        Columns that must, or must not, be chosen.
+    progress : bool or callable
+        True shows a line with incumbent, bound, gap and nodes; a callable gets a `Progress` about ten times a second.
+        A callable that raises stops the solve with its exception.
+    branching : {"largest", "fractional", "strong", "pseudo"}
+        Rule that picks the column to branch on.
+    memory_limit : float
+        Bytes that open nodes may take before the search turns depth first.
+
+    Returns
+    -------
+    Solution
+        Ctrl-C ends the search with status ``"interrupted"`` and the best solution so far.
+    """
+    started = time.monotonic()
+    gap = check_number(rel_gap, "rel_gap", minimum=0.0)
+    limit = math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0)
+    most_nodes = math.inf if node_limit is None else float(check_count(node_limit, "node_limit"))
+    workers = _cores() if threads is None else check_count(threads, "threads")
+    if branching not in BRANCHING:
+        raise InputError(f"branching must be one of {', '.join(BRANCHING)}, not {branching!r}")
+    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    start = None if warm_start is None else _check_start(problem, warm_start)
+    reads = problem.design.reads
+
+    reporter = Reporter(progress, started)
+    found: SearchResult | None = None
+    with reporter:
+        root = solve_root(
+            problem,
+            rel_gap=gap,
+            warm_start=start,
+            deadline=started + limit,
+            report=lambda r: reporter.show(
+                Progress(
+                    objective=r.incumbent.objective,
+                    lower_bound=r.lower_bound,
+                    nodes=0,
+                    open_nodes=1,
+                    seconds=time.monotonic() - started,
+                    reads=problem.design.reads - reads,
+                )
+            ),
+        )
+        at_root = time.monotonic() - started
+        status: Status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+        if status == "gap_open" and root.reduced is not None:
+            found = run_search(
+                root,
+                time_limit=limit - at_root,
+                node_limit=most_nodes,
+                threads=workers,
+                branching=branching,
+                memory_limit=memory_limit,
+                poll=reporter.poll if reporter.active else None,
+            )
+            status = found.status
+    return _solution(root, status, found, started, at_root, problem.design.reads - reads)
+
+
+def _solution(
+    root: Root, status: Status, found: SearchResult | None, started: float, at_root: float, reads: float
+) -> Solution:
+    problem, best = root.problem, root.incumbent
+    coef = np.zeros(problem.p)
+    coef[best.support] = best.coef
+    total = time.monotonic() - started
+    return Solution(
+        support=best.support,
+        coef=coef,
+        objective=best.objective,
+        lower_bound=reconcile(best.objective, root.lower_bound, 0.5 * float(problem.y @ problem.y)),
+        status=status,
+        k=problem.k,
+        penalty=problem.penalty,
+        gamma=problem.gamma,
+        stats={
+            "nodes": 0 if found is None else found.nodes,
+            "reads": reads,
+            "seconds": {"root": at_root, "search": 0.0 if found is None else found.seconds, "total": total},
+            "columns_left": int(np.count_nonzero(root.fix >= 0)),
+            "root_bound": root.root_bound,
+            "linear_systems": root.solves + (0 if found is None else found.solves),
+            "depth": 0 if found is None else found.depth,
+        },
+        feature_names=problem.design.feature_names,
+    )
+
+
+def _check_start(problem: Problem, warm_start: Any) -> IntArray:
+    start = check_support(warm_start, problem.p, "warm_start")
+    if start.size > problem.k:
+        raise InputError(f"warm_start has {start.size} columns, but k = {problem.k}")
+    forced = np.flatnonzero(problem.fix == 1)
+    if np.any(problem.fix[start] < 0) or not np.isin(forced, start).all():
+        raise InputError("warm_start contradicts force_in or force_out")
+    return start
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

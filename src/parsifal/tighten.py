@@ -1,0 +1,55 @@
+"""Tightening: part of the Gram matrix's diagonal joins the ridge.
+
+With d >= 0 and X'X - diag(d) positive semidefinite,
+
+    LS(w) + |w|^2 / (2 gamma) = [LS(w) - 1/2 sum d_j w_j^2] + sum (d_j + 1/gamma) w_j^2 / 2,
+
+the bracket is still convex, and the relaxation divides the whole second part by s_j. In the variables
+v_j = w_j sqrt(1 + gamma d_j) the problem has the old form with Gram matrix S (X'X - diag(d)) S, S_j = 1/sqrt(1 + gamma d_j).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parsifal import _core
+from parsifal.problem import FloatArray
+from parsifal.quadratic import Quadratic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tightened:
+    """A tightened problem and the way back: ``w = v * scale``."""
+
+    quadratic: Quadratic
+    diagonal: FloatArray
+    scale: FloatArray
+
+
+def tightening_diagonal(gram: FloatArray, weight: FloatArray | None = None, *, max_newton: int = 60) -> FloatArray:
+    """Return d >= 0 with ``gram - diag(d)`` verified positive semidefinite, weight'd as large as a few steps make it.
+
+    Zero for columns that take part in a linear dependency (duplicates, collinear groups).
+    """
+    if weight is None:
+        weight = np.ones(gram.shape[0])
+    return np.asarray(_core.tightening(gram, weight, max_newton))
+
+
+def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:
+    """Move `diagonal` from the least-squares part of the problem to its ridge."""
+    scale = 1.0 / np.sqrt(1.0 + problem.gamma * diagonal)
+    gram = np.array(problem.gram, order="F")
+    gram[np.diag_indices(problem.size)] -= diagonal
+    gram *= scale[:, None]
+    gram *= scale[None, :]
+    quadratic = replace(
+        problem,
+        gram=gram,
+        v0=problem.v0 / scale,
+        beta0=scale * (problem.beta0 + diagonal * problem.v0),
+        ls0=problem.ls0 - 0.5 * float(diagonal @ problem.v0**2),
+    )
+    return Tightened(quadratic=quadratic, diagonal=diagonal, scale=scale)
