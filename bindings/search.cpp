@@ -41,11 +41,12 @@ void bind_search(nb::module_& m) {
         [](Eigen::Ref<const MatrixXd> gram, Eigen::Ref<const VectorXd> v0, Eigen::Ref<const VectorXd> beta0, double ls0,
            double gamma, double penalty, Index k, const Fixes& fix, Eigen::Ref<const VectorXd> w,
            Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
-           double time_limit, double node_limit, int threads, int branching, double memory_limit,
+           double abs_gap, double time_limit, double node_limit, int threads, int branching, double memory_limit,
            double certificate_limit, Index rank, nb::object poll) {
             const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k};
             SearchOptions options;
             options.rel_gap = rel_gap;
+            options.abs_gap = abs_gap;
             options.time_limit = time_limit;
             options.node_limit = node_limit;
             options.threads = threads;
@@ -106,6 +107,6 @@ void bind_search(nb::module_& m) {
             return d;
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "w"_a, "diagonal"_a, "twin"_a,
-        "objective"_a, "rel_gap"_a, "time_limit"_a, "node_limit"_a, "threads"_a, "branching"_a, "memory_limit"_a,
-        "certificate_limit"_a, "rank"_a, "poll"_a.none(), "Branch and bound on the reduced problem.");
+        "objective"_a, "rel_gap"_a, "abs_gap"_a, "time_limit"_a, "node_limit"_a, "threads"_a, "branching"_a,
+        "memory_limit"_a, "certificate_limit"_a, "rank"_a, "poll"_a.none(), "Branch and bound on the reduced problem.");
 }

@@ -16,17 +16,19 @@ void PseudoCosts::learn(const Candidate& c, double gain_in, double gain_out) {
     in_[c.column] += up;
     out_[c.column] += down;
     count_[c.column] += 1;
-    mean_in_ += up;
-    mean_out_ += down;
+    sum_in_ += up;
+    sum_out_ += down;
     total_ += 1;
 }
 
 double PseudoCosts::score(const Candidate& c) const {
-    const double n = count_[c.column], prior = total_ > 0 ? 1.0 : 0.0;
-    const double up = (in_[c.column] + prior * mean_in_ / std::max(total_, 1.0)) / std::max(n + prior, 1.0);
-    const double down = (out_[c.column] + prior * mean_out_ / std::max(total_, 1.0)) / std::max(n + prior, 1.0);
+    // One imagined observation at the overall mean keeps a column seen once or never from being over- or underrated.
+    const double prior = total_ > 0 ? 1.0 : 0.0, n = std::max(count_[c.column] + prior, 1.0),
+                 all = std::max(total_, 1.0);
+    const double up = (in_[c.column] + prior * sum_in_ / all) / n;
+    const double down = (out_[c.column] + prior * sum_out_ / all) / n;
     const double tiny = 1e-12;
-    return std::max(up * (1 - c.fraction), tiny) * std::max(down * c.fraction, tiny);
+    return std::max(up, tiny) * (1 - c.fraction) * std::max(down, tiny) * c.fraction;
 }
 
 Candidate PseudoCosts::choose(const std::vector<Candidate>& candidates, Branching rule) const {

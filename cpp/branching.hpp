@@ -29,7 +29,7 @@ class PseudoCosts {
     double score(const Candidate& candidate) const;
     mutable std::mutex mutex_;
     VectorXd in_, out_, count_;
-    double mean_in_ = 0, mean_out_ = 0, total_ = 0;
+    double sum_in_ = 0, sum_out_ = 0, total_ = 0;
 };
 
 }  // namespace parsifal

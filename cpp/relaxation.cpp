@@ -138,9 +138,10 @@ bool Relaxation::newton_direction(double theta, bool cardinality) {
 }
 
 RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance,
-                                   double slack, int max_solves) {
+                                   double slack, int max_solves, bool resume) {
     const Index m = q_.size();
     RelaxationResult result;
+    result.bound = resume ? best_bound_ : -INFINITY;
     fix_ = fix;
     room_ = q_.k;
     for (Index j = 0; j < m; ++j) room_ -= fix_[j] > 0;
@@ -150,11 +151,10 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
     v_ = start;
     q_.gradient(v_, beta_);
 
-    const double largest = m > 0 ? q_.gram.diagonal().maxCoeff() : 0.0;
     double delta = delta_cold;
     auto set_delta = [&](double value) {
         delta = std::clamp(value, delta_min, delta_max);
-        for (Index j = 0; j < m; ++j) delta_[j] = largest > 0 ? delta * std::max(q_.gram(j, j), 1e-8 * largest) : delta;
+        delta_ = delta * (q_.gram.diagonal().array() + 1 / q_.gamma);
         sigma_ = delta_.cwiseInverse();
         centre_ = v_;
         previous_kind_.clear();
@@ -235,6 +235,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
     }
 
     last_theta_ = theta;
+    best_bound_ = result.bound;
     return result;
 }
 

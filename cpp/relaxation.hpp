@@ -37,8 +37,9 @@ class Relaxation {
 
     // Starts from `start` (zero: cold start). Stops when primal - bound <= tolerance, when bound > cutoff, or, with
     // slack > 0, when primal - bound <= slack (cutoff - primal): the node cannot be pruned, so it must be branched on.
+    // `resume` goes on from the last call (same fixes), keeping its best bound.
     RelaxationResult solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance, double slack,
-                           int max_solves);
+                           int max_solves, bool resume = false);
 
     const VectorXd& v() const { return v_; }                  // last iterate: primal point
     const VectorXd& beta() const { return beta_; }            // its beta
@@ -62,7 +63,7 @@ class Relaxation {
     MatrixXd hessian_, rhs_;
     Eigen::LLT<MatrixXd> factor_;
     std::vector<double> scratch_;
-    double last_theta_ = 0;
+    double last_theta_ = 0, best_bound_ = -INFINITY;
 };
 
 }  // namespace parsifal

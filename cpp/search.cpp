@@ -138,7 +138,7 @@ class Search {
 
     double cutoff() const {
         const double value = objective_;
-        return value - options_.rel_gap * std::abs(value);
+        return value - std::max(options_.rel_gap * std::abs(value), options_.abs_gap);
     }
 
     void finish(SearchStop stop) {  // with the mutex held
@@ -238,20 +238,27 @@ class Search {
                          Index column, signed char side, int depth, double parent_bound) {
             enter(f);
             const double cutoff = s.cutoff();
-            const double tolerance = 0.1 * s.options_.rel_gap * std::abs(s.objective_.load());
-            const RelaxationResult r = relaxation->solve(fix, start, cutoff, tolerance, 0.05, 400);
+            const double tolerance = 0.1 * (s.objective_ - cutoff);
+            RelaxationResult r = relaxation->solve(fix, start, cutoff, tolerance, 0.05, 400);
             solves += r.solves;
+            if (r.stop == Stop::converged && integral(fix)) {
+                // Nothing to branch on: this node ends here, so its bound has to be exact.
+                const VectorXd v = relaxation->v();
+                r = relaxation->solve(fix, v, cutoff, tolerance, 0, 400, true);
+                solves += r.solves;
+            }
             // A child inherits its parent's bound: the parent's point is a dual point of the child too.
             Record entry{parent, column, side, f->id, r.bound, {}, {}, {}};
             auto node = std::make_unique<Node>();
             node->bound = std::max(r.bound, parent_bound);
+            Index count = 0;
             if (r.stop != Stop::cutoff) {
                 offer_rounding(fix);
                 const DualChoice choice =
                     choose(relaxation->best_beta(), fix, s.root_.gamma, s.root_.lambda, s.root_.k, scratch);
                 Fixes fixed = fix;
-                const Index count = fix_columns(relaxation->best_beta(), r.bound, s.cutoff(), choice, s.root_.gamma,
-                                                s.root_.lambda, s.root_.k, fixed);
+                count = fix_columns(relaxation->best_beta(), r.bound, s.cutoff(), choice, s.root_.gamma, s.root_.lambda,
+                                    s.root_.k, fixed);
                 if (count != 0)
                     for (Index a = 0; a < fix.size(); ++a)
                         if (fixed[a] != fix[a]) {
@@ -287,9 +294,12 @@ class Search {
                     node->index.push_back(a);
                     node->v.push_back(v[a]);
                 }
-                if (fix[a] == 0 && fraction[a] > 1e-9 && fraction[a] < 1 - 1e-9)
+                if (fix[a] == 0 && fractional(fraction[a]))
                     node->candidates.push_back({a, f->columns[static_cast<size_t>(a)], fraction[a], v[a]});
             }
+            // Fixing may have decided what the relaxation had open: then solve again with what is fixed now.
+            if (node->candidates.empty() && count > 0)
+                return evaluate(f, std::move(fix), VectorXd(relaxation->v()), node->record, -1, 0, depth, node->bound);
             // Nothing fractional, yet not pruned (a relaxation that stalled): any free column will do.
             if (node->candidates.empty())
                 for (Index a = 0; a < v.size(); ++a)
@@ -303,6 +313,13 @@ class Search {
             }
             return node;
         }
+
+        bool integral(const Fixes& fix) const {
+            for (Index a = 0; a < fix.size(); ++a)
+                if (fix[a] == 0 && fractional(relaxation->s()[a])) return false;
+            return true;
+        }
+        static bool fractional(double fraction) { return fraction > 1e-9 && fraction < 1 - 1e-9; }
 
         // The relaxation rounded, and improved by swaps near the top of the tree and now and then below.
         void offer_rounding(const Fixes& fix) {
@@ -422,7 +439,7 @@ class Search {
             enter(node->frame);
             const VectorXd v = dense(*node);
             const Candidate chosen = pick(*node, v);
-            double child_bound[2];
+            double child_bound[2] = {s.cutoff(), s.cutoff()};
             for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
                 if (s.halt_) {
                     children.clear();

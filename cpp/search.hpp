@@ -21,10 +21,11 @@ enum class SearchStop { optimal = 0, time_limit = 1, node_limit = 2, interrupted
 
 struct SearchOptions {
     double rel_gap = 1e-6;
+    double abs_gap = 0;            // rounding level of the data
     double time_limit = INFINITY;  // seconds
     double node_limit = INFINITY;
     int threads = 1;
-    Branching branching = Branching::strong;
+    Branching branching = Branching::pseudo;
     double memory_limit = 2e9;     // bytes of open nodes before the search turns depth first
     double certificate_limit = 0;  // bytes of tree records kept; 0: none
     Index rank = 0;                // min(n, p) of the data: tightening can help only below it

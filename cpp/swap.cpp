@@ -27,19 +27,27 @@ void LocalSearch::refresh(const std::vector<Index>& support) {
     }
     for (Index a = 0; a < k; ++a)
         for (Index b = 0; b < k; ++b) system(a, b) = gram_s_(support[static_cast<size_t>(a)], b);
-    // A column that repeats another to the last bit can make the system lose definiteness when 1/gamma is below
-    // rounding; a nudge of that size changes no comparison.
-    const double nudge = k > 0 ? 1e-14 * system.diagonal().maxCoeff() : 0.0;
-    system.diagonal().array() += 1 / q_.gamma + nudge;
+    system.diagonal().array() += 1 / q_.gamma;
+    // Equilibrated, so that columns of any scale count alike. A column that repeats another to the last bit can still
+    // make the system lose definiteness where 1/gamma is below rounding; a nudge of that size changes no comparison.
+    const VectorXd norm = system.diagonal().cwiseSqrt();
+    system = norm.cwiseInverse().asDiagonal() * system * norm.cwiseInverse().asDiagonal();
+    system.diagonal().array() += 1e-15;
     const Eigen::LLT<MatrixXd> factor(system);
-    inverse_ = factor.solve(MatrixXd::Identity(k, k));
-    w_ = factor.solve(r_s);
+    inverse_ = factor.solve(MatrixXd(norm.cwiseInverse().asDiagonal()));
+    inverse_ = norm.cwiseInverse().asDiagonal() * inverse_;
+    w_ = inverse_ * r_s;
+    // One step of refinement against the system as it is.
+    VectorXd residual = r_s - w_ / q_.gamma;
+    for (Index a = 0; a < k; ++a)
+        for (Index b = 0; b < k; ++b) residual[a] -= gram_s_(support[static_cast<size_t>(a)], b) * w_[b];
+    w_ += inverse_ * residual;
     q_columns_.noalias() = gram_s_ * inverse_;
     beta_ = r_;
     if (k > 0) beta_.noalias() -= gram_s_ * w_;
     h_ = q_.gram.diagonal().array() + 1 / q_.gamma;
     if (k > 0) h_ -= q_columns_.cwiseProduct(gram_s_).rowwise().sum();
-    h_ = h_.cwiseMax(0.5 / q_.gamma);
+    h_ = h_.cwiseMax(1 / q_.gamma);
     dense_w_.setZero();
     for (Index a = 0; a < k; ++a) dense_w_[support[static_cast<size_t>(a)]] = w_[a];
 }

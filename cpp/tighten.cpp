@@ -1,8 +1,10 @@
 #include "tighten.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace parsifal {
 
@@ -14,30 +16,35 @@ bool positive(const MatrixXd& gram, const VectorXd& d, double shift) {
     return Eigen::LLT<MatrixXd>(a).info() == Eigen::Success;
 }
 
-}  // namespace
+// Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
+std::vector<bool> dependent(const MatrixXd& gram) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram);
+    std::vector<bool> mark(static_cast<size_t>(gram.rows()), false);
+    for (Index e = 0; e < gram.rows() && eigen.eigenvalues()[e] < 1e-8; ++e)
+        for (Index j = 0; j < gram.rows(); ++j)
+            if (std::abs(eigen.eigenvectors()(j, e)) > 1e-5) mark[static_cast<size_t>(j)] = true;
+    return mark;
+}
 
-VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton) {
-    const Index m = original.rows();
-    VectorXd none = VectorXd::Zero(m);
-    if (m == 0) return none;
-    // Columns to unit diagonal: the barrier then does not see the user's units.
-    VectorXd scale(m);
-    for (Index j = 0; j < m; ++j) {
-        if (!(original(j, j) > 0)) return none;
-        scale[j] = std::sqrt(original(j, j));
-    }
-    MatrixXd gram = original;
-    gram.array().colwise() /= scale.array();
-    gram.array().rowwise() /= scale.transpose().array();
-    VectorXd c = weight.cwiseProduct(scale.cwiseAbs2());
-    const double largest = c.maxCoeff();
-    if (!(largest > 0)) return none;
-    c /= largest;
+// What is left of G for the columns in `keep` once the others' part is taken out: G_KK - G_KB G_BB^+ G_BK.
+MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, const std::vector<Index>& other) {
+    const MatrixXd block = gram(other, other), cross = gram(other, keep);
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(block);
+    const MatrixXd projected = eigen.eigenvectors().transpose() * cross;
+    MatrixXd result = gram(keep, keep);
+    for (Index e = 0; e < block.rows(); ++e)
+        if (eigen.eigenvalues()[e] > 1e-8)
+            result.noalias() -= projected.row(e).transpose() * projected.row(e) / eigen.eigenvalues()[e];
+    return result;
+}
 
-    // G + ridge I - diag(d): the ridge makes a start inside possible for a singular G and is taken off at the end.
-    const double ridge = 1e-9;
-    gram.diagonal().array() += ridge;
-    VectorXd d = VectorXd::Zero(m), trial(m);
+// Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
+// c'd / mu + log det(G - diag(d)) + sum log d.
+VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton) {
+    const Index m = gram.rows();
+    const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    if (!(smallest > 1e-9)) return VectorXd::Zero(m);
+    VectorXd d = VectorXd::Constant(m, 0.5 * smallest), trial(m);
     Eigen::LLT<MatrixXd> factor;
     MatrixXd a(m, m), inverse(m, m), hessian(m, m);
     auto factorise = [&](const VectorXd& at) {
@@ -47,48 +54,77 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
         return factor.info() == Eigen::Success;
     };
     auto barrier = [&](const VectorXd& at, double mu) {
-        return c.dot(at) / mu + 2 * factor.matrixLLT().diagonal().array().log().sum();
+        return c.dot(at) / mu + 2 * factor.matrixLLT().diagonal().array().log().sum() + at.array().log().sum();
     };
-    if (!factorise(d)) return none;
-    double mu = 1.0;
+    if (!factorise(d)) return VectorXd::Zero(m);
+    double mu = 1e-2;
     for (int newton = 0; newton < max_newton; ++newton) {
         const double value = barrier(d, mu);
         inverse = factor.solve(MatrixXd::Identity(m, m));
         hessian = inverse.cwiseAbs2();
-        const VectorXd gradient = c / mu - inverse.diagonal();
-        hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff();
+        hessian.diagonal().array() += d.array().square().inverse();
+        const VectorXd gradient = c / mu - inverse.diagonal() + d.cwiseInverse();
         const VectorXd step = hessian.llt().solve(gradient);
-        if (!step.allFinite()) break;
         const double slope = gradient.dot(step);
-        double t = 1;
         bool moved = false;
-        for (; t > 1e-6; t *= 0.5) {
-            trial = d + t * step;
-            if (factorise(trial) && barrier(trial, mu) >= value + 1e-4 * t * slope) {
-                moved = true;
-                break;
+        if (step.allFinite())
+            for (double t = 1; t > 1e-6 && !moved; t *= 0.5) {
+                trial = d + t * step;
+                moved = trial.minCoeff() > 0 && factorise(trial) && barrier(trial, mu) >= value + 1e-4 * t * slope;
             }
+        if (moved) {
+            d = trial;
+        } else if (!factorise(d)) {
+            break;
         }
-        if (!moved) {
-            factorise(d);
-            if (mu < 1e-6) break;
-            mu *= 0.2;
-            continue;
-        }
-        d = trial;
-        if (slope < 1.0) {
-            if (mu * static_cast<double>(m) < 1e-4 * std::max(c.dot(d), 1e-12)) break;
+        // The barrier costs at most 2 m mu of the optimum.
+        if (!moved || slope < 1.0) {
+            if (2 * mu * static_cast<double>(m) < 1e-2 * c.dot(d)) break;
             mu *= 0.1;
         }
     }
-    gram.diagonal().array() -= ridge;
-    d = (d.array() - 2 * ridge).cwiseMax(0.0);
-    // Whatever the barrier gave, only a verified diagonal is used.
-    const double rounding = 1e-14 * static_cast<double>(m);
-    for (double t = 1; t > 0.01; t *= 0.9) {
-        if (positive(gram, t * d, rounding)) return (t * d).cwiseProduct(scale.cwiseAbs2());
+    return d;
+}
+
+}  // namespace
+
+VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton) {
+    const Index m = original.rows();
+    VectorXd d = VectorXd::Zero(m);
+    // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
+    std::vector<Index> nonzero;
+    for (Index j = 0; j < m; ++j)
+        if (original(j, j) > 0) nonzero.push_back(j);
+    if (nonzero.empty()) return d;
+    const VectorXd squared = original.diagonal()(nonzero);
+    const VectorXd inverse_norm = squared.cwiseSqrt().cwiseInverse();
+    const MatrixXd gram = inverse_norm.asDiagonal() * original(nonzero, nonzero) * inverse_norm.asDiagonal();
+
+    const std::vector<bool> mark = dependent(gram);
+    std::vector<Index> keep, other;
+    for (Index a = 0; a < gram.rows(); ++a) (mark[static_cast<size_t>(a)] ? other : keep).push_back(a);
+    if (keep.empty()) return d;
+    const MatrixXd rest = other.empty() ? gram : schur_complement(gram, keep, other);
+    VectorXd c(keep.size());
+    for (size_t a = 0; a < keep.size(); ++a) {
+        const Index j = keep[a];
+        c[static_cast<Index>(a)] = weight[nonzero[static_cast<size_t>(j)]] * squared[j];
     }
-    return none;
+    if (!(c.maxCoeff() > 0)) return d;
+    c /= c.maxCoeff();
+    const VectorXd kept = barrier_method(rest, c, max_newton);
+
+    VectorXd unit = VectorXd::Zero(gram.rows());
+    for (size_t a = 0; a < keep.size(); ++a) unit[keep[a]] = kept[static_cast<Index>(a)];
+    // Whatever came out, only a diagonal that a factorisation confirms is used.
+    const double rounding = 1e-14 * static_cast<double>(m);
+    for (double t = 1; t > 0.01; t *= 0.9)
+        if (positive(gram, t * unit, rounding)) {
+            for (size_t a = 0; a < nonzero.size(); ++a)
+                d[nonzero[a]] = t * unit[static_cast<Index>(a)] * squared[static_cast<Index>(a)];
+            return d;
+        }
+    return d;
 }
 
 }  // namespace parsifal

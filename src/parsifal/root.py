@@ -57,11 +57,23 @@ class Root:
 
     @property
     def cutoff(self) -> float:
-        return self.incumbent.objective - self.rel_gap * abs(self.incumbent.objective)
+        # A hair above what would do, so that the rounding of the last few operations cannot spoil the promise.
+        value = self.incumbent.objective
+        return value - max(self.prune_gap * abs(value), 0.99 * self.abs_gap)
+
+    @property
+    def prune_gap(self) -> float:
+        return 0.99 * self.rel_gap
+
+    @property
+    def abs_gap(self) -> float:
+        """Where a fit is perfect up to rounding, a difference at the rounding level of 1/2 |y|^2 is no difference."""
+        return 1e-14 * float(self.problem.y @ self.problem.y)
 
     @property
     def closed(self) -> bool:
-        return self.lower_bound >= self.cutoff
+        value = self.incumbent.objective
+        return value - self.lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
 
     def offer(self, candidate: Incumbent) -> bool:
         if candidate.objective < self.incumbent.objective:
@@ -150,8 +162,8 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
         added = work.violators(last, root.fix, max(100, work.index.size // 2))
         if added.size:
             work.add(added)
-        elif inner > 1e-2 * root.rel_gap * root.incumbent.objective and last.node.stop != "stalled":
-            inner = max(0.1 * inner, 1e-3 * root.rel_gap * root.incumbent.objective)
+        elif inner > 1e-2 * (root.incumbent.objective - root.cutoff) and last.node.stop != "stalled":
+            inner = max(0.1 * inner, 1e-3 * (root.incumbent.objective - root.cutoff))
         else:
             return
 
@@ -183,7 +195,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     while True:
         q = reduced.quadratic if tightened is None else tightened.quadratic
         scale = np.ones(q.size) if tightened is None else tightened.scale
-        tolerance = 0.1 * root.rel_gap * root.incumbent.objective
+        tolerance = 0.1 * (root.incumbent.objective - root.cutoff)
         node = q.relax(reduced.fix, v / scale, cutoff=root.cutoff, tolerance=tolerance)
         root.solves += node.solves
         v = node.v * scale

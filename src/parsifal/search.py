@@ -36,7 +36,7 @@ def run_search(
     time_limit: float = np.inf,
     node_limit: float = np.inf,
     threads: int = 1,
-    branching: str = "largest",
+    branching: str = "pseudo",
     memory_limit: float = 2e9,
     certificate_limit: float = 0,
     poll: Callable[[float, float, float, float, float], None] | None = None,
@@ -59,7 +59,8 @@ def run_search(
         diagonal,
         twins(reduced).tolist(),
         root.incumbent.objective,
-        root.rel_gap,
+        root.prune_gap,
+        0.99 * root.abs_gap,
         time_limit,
         node_limit,
         threads,
@@ -73,7 +74,8 @@ def run_search(
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
     root.raise_bound(r["lower_bound"])
     return SearchResult(
-        status=r["stop"],
+        # The search may run out of nodes without the bound to show for it (data beyond double precision): say so.
+        status="gap_open" if r["stop"] == "optimal" and not root.closed else r["stop"],
         lower_bound=root.lower_bound,
         nodes=r["nodes"],
         solves=r["solves"],

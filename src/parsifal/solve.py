@@ -32,7 +32,7 @@ def solve(
     force_in: Any = None,
     force_out: Any = None,
     progress: ProgressOption = False,
-    branching: str = "largest",
+    branching: str = "pseudo",
     memory_limit: float = 2e9,
 ) -> Solution:
     """Find the best sparse ridge fit and prove that no other support is better.
@@ -54,7 +54,8 @@ def solve(
     penalty : float, optional
         Price of a column, >= 0.
     rel_gap : float
-        Relative gap at which the answer counts as proven.
+        Relative gap at which the answer counts as proven. (A fit that is perfect up to rounding counts as proven once
+        objective and bound agree to 1e-14 |y|^2.)
     time_limit, node_limit : float and int, optional
         Seconds, and nodes of the search tree. At a limit the best solution so far is returned with its true bound.
     threads : int, optional
