@@ -1,5 +1,7 @@
 """Parsifal: exact sparse regression, the best k-sparse ridge fit with a proof that no other support is better."""
 
+from parsifal.certificate import Certificate, CheckResult
+from parsifal.check import check
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
@@ -11,6 +13,8 @@ from parsifal.solve import solve
 __version__ = "0.1.0"
 
 __all__ = [
+    "Certificate",
+    "CheckResult",
     "Design",
     "InputError",
     "Loss",
@@ -21,6 +25,7 @@ __all__ = [
     "Relaxation",
     "Solution",
     "as_design",
+    "check",
     "loss",
     "relax",
     "solve",

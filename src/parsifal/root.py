@@ -24,15 +24,15 @@ from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixingStep:
-    """What justifies a set of fixings: a dual point as sparse coefficients, and the cutoff it was held against.
+class ProofStep:
+    """One round of the root, for the certificate: a dual point as sparse coefficients and what it fixes.
 
-    ``alpha = y - X[:, index] @ coef``; `diagonal` (on `columns`) is the tightening in force, or None.
+    ``alpha = y - X[:, index] @ coef``; `columns` and `diagonal` are the surviving columns and the tightening in force,
+    None in the rounds over all columns.
     """
 
     index: IntArray
     coef: FloatArray
-    cutoff: float
     out: IntArray
     into: IntArray
     columns: IntArray | None = None
@@ -51,7 +51,8 @@ class Root:
     reduced: Reduced | None = None
     tightened: Tightened | None = None
     v: FloatArray | None = None
-    steps: list[FixingStep] = field(default_factory=list)
+    steps: list[ProofStep] = field(default_factory=list)
+    first_beta: FloatArray = field(default_factory=lambda: np.empty(0))
     solves: int = 0
     root_bound: float = -np.inf
 
@@ -83,23 +84,48 @@ class Root:
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
-        self.lower_bound = max(self.lower_bound, min(bound, self.cutoff) if self.steps else bound)
+        fixed = any(step.out.size + step.into.size for step in self.steps)
+        self.lower_bound = max(self.lower_bound, min(bound, self.cutoff) if fixed else bound)
 
-    def apply_fixing(
-        self, new: FixArray, step: tuple[IntArray, FloatArray], **tightening: FloatArray | IntArray
-    ) -> None:
-        changed = np.flatnonzero(new != self.fix)
+    def fix_with(
+        self, dual: DualPoint, old: FixArray, index: IntArray | None, diagonal: FloatArray | None
+    ) -> tuple[FixArray, int]:
+        """Fix what `dual` allows, and note the round for the certificate.
+
+        `index` are the columns that `old` and the dual point's beta are for; None: all. Returns the new fixes and how
+        many there are; -1 if nothing below the cutoff is left.
+        """
+        p = self.problem
+        new, count = fix_columns(
+            dual.beta, old, bound=dual.bound, cutoff=self.cutoff, gamma=p.gamma, penalty=p.penalty, k=p.k
+        )
+        changed = np.flatnonzero(new != old)
+        columns = changed if index is None else index[changed]
+        active = np.flatnonzero(dual.coef)
         self.steps.append(
-            FixingStep(
-                index=step[0],
-                coef=step[1],
-                cutoff=self.cutoff,
-                out=changed[new[changed] < 0],
-                into=changed[new[changed] > 0],
-                **tightening,
+            ProofStep(
+                index=dual.index[active],
+                coef=dual.coef[active],
+                out=columns[new[changed] < 0],
+                into=columns[new[changed] > 0],
+                columns=index,
+                diagonal=None if index is None else np.zeros(index.size) if diagonal is None else diagonal,
             )
         )
-        self.fix = new
+        self.fix[columns] = new[changed]
+        if count < 0:
+            self.raise_bound(self.cutoff)
+        return new, count
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualPoint:
+    """A w (coef on index) with beta over the columns in question and its dual value."""
+
+    index: IntArray
+    coef: FloatArray
+    beta: FloatArray
+    bound: float
 
 
 def solve_root(
@@ -139,23 +165,12 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
         root.raise_bound(last.bound)
         _improve_on_working_set(root, work, last)
         report(root)
-        if root.closed or time.monotonic() >= deadline:
+        if not root.steps:
+            root.first_beta = last.beta
+        dual = DualPoint(index=work.index, coef=work.v, beta=last.beta, bound=last.bound)
+        _, count = root.fix_with(dual, root.fix, None, None)
+        if root.closed or count < 0 or time.monotonic() >= deadline:
             return
-        new, count = fix_columns(
-            last.beta,
-            root.fix,
-            bound=last.bound,
-            cutoff=root.cutoff,
-            gamma=p.gamma,
-            penalty=p.penalty,
-            k=p.k,
-        )
-        if count < 0:
-            root.raise_bound(root.cutoff)
-            return
-        if count > 0:
-            active = np.flatnonzero(work.v)
-            root.apply_fixing(new, (work.index[active], work.v[active]))
         left = int(np.count_nonzero(root.fix >= 0))
         if left <= min(max(200, 3 * work.index.size), MOST_COLUMNS):
             return
@@ -208,27 +223,11 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         root.offer(reduced.fit(support))
         report(root)
         root.reduced, root.tightened, root.v = reduced, tightened, v
-        if root.closed or time.monotonic() >= deadline:
-            return
-        new, count = fix_columns(
-            node.best_beta,
-            reduced.fix,
-            bound=node.bound,
-            cutoff=root.cutoff,
-            gamma=p.gamma,
-            penalty=p.penalty,
-            k=p.k,
-        )
-        if count < 0:
-            root.raise_bound(root.cutoff)
+        dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
+        new, count = root.fix_with(dual, reduced.fix, reduced.index, None if tightened is None else tightened.diagonal)
+        if root.closed or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
-            whole = root.fix.copy()
-            whole[reduced.index] = new
-            best = node.best_v * scale
-            active = np.flatnonzero(best)
-            extra = {} if tightened is None else {"columns": reduced.index, "diagonal": tightened.diagonal}
-            root.apply_fixing(whole, (reduced.index[active], best[active]), **extra)
             v = v[new >= 0]
             reduced = reduced.shrink(new)
         m = reduced.index.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ class SearchResult:
     depth: int
     seconds: float
     tree: dict[str, Any] | None
+    twins: IntArray  # (later, earlier) pairs of equal columns
 
 
 def run_search(
@@ -43,9 +45,11 @@ def run_search(
 ) -> SearchResult:
     """Search the tree below the root; a better support, if there is one, is fitted on the data and put into `root`."""
     reduced = root.reduced
-    assert reduced is not None and root.v is not None
+    if reduced is None or root.v is None:
+        raise ValueError("the root has not reduced the problem")
     q = reduced.quadratic
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
+    twin = twins(reduced)
     r = _core.search(
         q.gram,
         q.v0,
@@ -57,7 +61,7 @@ def run_search(
         reduced.fix,
         root.v,
         diagonal,
-        twins(reduced).tolist(),
+        twin.tolist(),
         root.incumbent.objective,
         root.prune_gap,
         0.99 * root.abs_gap,
@@ -82,6 +86,7 @@ def run_search(
         depth=r["depth"],
         seconds=r["seconds"],
         tree=r if r["complete"] else None,
+        twins=np.stack([reduced.index[twin >= 0], reduced.index[twin[twin >= 0]]]),
     )
 
 
@@ -93,10 +98,12 @@ def twins(reduced: Reduced) -> IntArray:
     gram = reduced.quadratic.gram
     diagonal = np.diag(gram)
     twin = np.full(diagonal.size, -1, dtype=np.int64)
+    # What the user forces breaks the symmetry.
+    usable = (diagonal > 0) & (reduced.problem.fix[reduced.index] == 0)
     order = np.argsort(diagonal, kind="stable")
-    for a, b in zip(order[:-1], order[1:]):
+    for a, b in itertools.pairwise(order[usable[order]]):
         first, later = min(a, b), max(a, b)
-        if diagonal[a] == 0 or abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
+        if abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
             continue
         x, z = reduced.problem.design.columns(reduced.index[[first, later]]).T
         if np.array_equal(x, z) or np.array_equal(x, -z):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from parsifal.certificate import Certificate
 from parsifal.errors import NumericalError
 from parsifal.problem import FloatArray, IntArray
 
@@ -45,6 +46,8 @@ class Solution:
         ``reads`` (full reads of X), ``nodes``, ``seconds`` per stage, ``columns_left`` after safe fixing, and more.
     feature_names : tuple of str or None
         Names of all columns, if X had them.
+    certificate : Certificate
+        The proof of `lower_bound`, for `check`.
     """
 
     support: IntArray
@@ -57,6 +60,7 @@ class Solution:
     gamma: float
     stats: dict[str, Any] = field(default_factory=dict)
     feature_names: tuple[str, ...] | None = None
+    certificate: Certificate | None = None
 
     @property
     def gap(self) -> float:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.certificate import Certificate
 from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
+from parsifal.proof import make_certificate
 from parsifal.root import Root, solve_root
 from parsifal.search import BRANCHING, SearchResult, run_search
 from parsifal.solution import Solution, Status, reconcile
@@ -34,6 +36,7 @@ def solve(
     progress: ProgressOption = False,
     branching: str = "pseudo",
     memory_limit: float = 2e9,
+    certificate_limit: float = 64e6,
 ) -> Solution:
     """Find the best sparse ridge fit and prove that no other support is better.
 
@@ -71,6 +74,8 @@ def solve(
         Rule that picks the column to branch on.
     memory_limit : float
         Bytes that open nodes may take before the search turns depth first.
+    certificate_limit : float
+        Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
 
     Returns
     -------
@@ -117,14 +122,28 @@ def solve(
                 threads=workers,
                 branching=branching,
                 memory_limit=memory_limit,
+                certificate_limit=certificate_limit,
                 poll=reporter.poll if reporter.active else None,
             )
             status = found.status
-    return _solution(root, status, found, started, at_root, problem.design.reads - reads)
+    # The claim keeps a little distance from what was computed, so that a check in other arithmetic reaches it.
+    objective = root.incumbent.objective
+    scale = 0.5 * float(problem.y @ problem.y)
+    margin = 0.009 * max(root.rel_gap * abs(objective), root.abs_gap)
+    lower_bound = reconcile(objective, root.lower_bound, scale) - margin
+    certificate = make_certificate(root, found, lower_bound, certificate_limit)
+    return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
 
 
 def _solution(
-    root: Root, status: Status, found: SearchResult | None, started: float, at_root: float, reads: float
+    root: Root,
+    status: Status,
+    found: SearchResult | None,
+    started: float,
+    at_root: float,
+    reads: float,
+    lower_bound: float,
+    certificate: Certificate,
 ) -> Solution:
     problem, best = root.problem, root.incumbent
     coef = np.zeros(problem.p)
@@ -134,7 +153,7 @@ def _solution(
         support=best.support,
         coef=coef,
         objective=best.objective,
-        lower_bound=reconcile(best.objective, root.lower_bound, 0.5 * float(problem.y @ problem.y)),
+        lower_bound=lower_bound,
         status=status,
         k=problem.k,
         penalty=problem.penalty,
@@ -149,6 +168,7 @@ def _solution(
             "depth": 0 if found is None else found.depth,
         },
         feature_names=problem.design.feature_names,
+        certificate=certificate,
     )
 
 

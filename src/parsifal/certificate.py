@@ -1,0 +1,171 @@
+"""Certificates: what a stranger needs to verify an answer, and the check itself.
+
+This module uses NumPy and nothing of the solver. The proof is a tree of records. A record stands for all supports that
+agree with the decisions on the way to it, and carries a sparse w. With alpha = y - X w, beta = X'alpha,
+a_j = gamma/2 beta_j^2 - penalty and the columns so far `in` or free,
+
+    D = 1/2 |alpha|^2 + w'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
+
+bounds the objective of every one of those supports from below: for any w, whoever made it. A record may belong to a
+*frame*, a set of columns (the others must be out) with a diagonal d >= 0 for which X'X - diag(d) is positive
+semidefinite; then S_j = 1/sqrt(1 + gamma d_j), beta_j = S_j (x_j'alpha + d_j w_j), and 1/2 sum d_j w_j^2 is added to the
+first terms, with w_j/S_j in place of w_j in the product.
+
+A record may fix columns: j out (in) for the subtree, where the bound with j in (out) reaches the claim. Its children
+are one record without a decision, or two that put the same column in and out. A record without children must reach the
+claim itself, or have more than k columns in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+FORMAT = 1
+_WEIGHT_SEED = 20170917
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A claim, ``objective`` and ``lower_bound`` for a problem, and its proof.
+
+    Attributes
+    ----------
+    shape, k, penalty, gamma, forced_in, forced_out : the problem.
+    support, coef, objective : the solution; `coef` on the support.
+    lower_bound : float
+        The claim: no support has a smaller objective.
+    complete : bool
+        False if the proof was larger than its limit: only the claim is here, and it cannot be checked.
+    fingerprint : float
+        A weighted sum of X'alpha at the first record: ties the certificate to its data.
+    parent, column, side, frame : int arrays, one entry a record
+        The tree; ``column = -1`` where the record decides nothing, ``frame = -1`` where no frame applies.
+    coef_offset, coef_index, coef_value : the sparse w of each record.
+    fixed_offset, fixed_column : what each record fixes: ``1 + j`` for j in, ``-1 - j`` for j out.
+    frame_offset, frame_column, frame_diagonal : the frames.
+    twin_later, twin_earlier : int arrays
+        Pairs of equal (or opposite) columns; the later one is in only if the earlier one is.
+    """
+
+    shape: tuple[int, int]
+    k: int
+    penalty: float
+    gamma: float
+    forced_in: IntArray
+    forced_out: IntArray
+    support: IntArray
+    coef: FloatArray
+    objective: float
+    lower_bound: float
+    complete: bool
+    fingerprint: float
+    parent: IntArray
+    column: IntArray
+    side: IntArray
+    frame: IntArray
+    coef_offset: IntArray
+    coef_index: IntArray
+    coef_value: FloatArray
+    fixed_offset: IntArray
+    fixed_column: IntArray
+    frame_offset: IntArray
+    frame_column: IntArray
+    frame_diagonal: FloatArray
+    twin_later: IntArray
+    twin_earlier: IntArray
+
+    @property
+    def records(self) -> int:
+        """Number of records of the proof."""
+        return int(self.parent.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def __str__(self) -> str:
+        claim = (
+            f"no support of at most {self.k} of {self.shape[1]} columns has an objective below {self.lower_bound:.10g}; "
+            f"this one has {self.objective:.10g}"
+        )
+        if not self.complete:
+            return claim + " (the proof was larger than its limit and was dropped)"
+        return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one ``.npz`` file, without pickle."""
+        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, format=np.asarray(FORMAT), **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certificate:
+        """Read what `save` wrote; a ValueError says what is wrong with any other file."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return cls.from_arrays({name: archive[name] for name in archive.files})
+        except (OSError, EOFError, KeyError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(f"{path} is not a Parsifal certificate: {error}") from error
+        except Exception as error:  # zipfile and NumPy raise many kinds for a damaged file
+            raise ValueError(f"{path} is not a readable Parsifal certificate: {error}") from error
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:
+        """Build a certificate from named arrays, checking that each is there and of the right kind."""
+        if "format" not in arrays or arrays["format"].shape != () or int(arrays["format"]) != FORMAT:
+            raise ValueError(f"no certificate of format {FORMAT}")
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            if field.name not in arrays:
+                raise ValueError(f"{field.name} is missing")
+            array = arrays[field.name]
+            if field.name == "shape":
+                if array.shape != (2,) or array.dtype.kind not in "iu":
+                    raise ValueError("shape must hold two whole numbers")
+                values["shape"] = (int(array[0]), int(array[1]))
+            elif field.type == "IntArray":
+                if array.ndim != 1 or array.dtype.kind not in "iu":
+                    raise ValueError(f"{field.name} must be a vector of whole numbers")
+                values[field.name] = array.astype(np.int64)
+            elif field.type == "FloatArray":
+                if array.ndim != 1 or array.dtype.kind != "f":
+                    raise ValueError(f"{field.name} must be a vector of floats")
+                values[field.name] = array.astype(np.float64)
+            else:
+                if array.shape != ():
+                    raise ValueError(f"{field.name} must be a single value")
+                values[field.name] = {"int": int, "float": float, "bool": bool}[str(field.type)](array)
+        return cls(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """True or false in a condition; ``reason`` names the first thing that is wrong."""
+
+    valid: bool
+    reason: str
+    records: int = 0
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return ("valid: " if self.valid else "INVALID: ") + self.reason
+
+
+def fingerprint(beta: FloatArray) -> float:
+    """A fixed pseudo-random weighting of X'alpha: any change of X, y or w changes it."""
+    weights = np.random.Generator(np.random.PCG64(_WEIGHT_SEED)).uniform(0.5, 1.5, beta.size)
+    return float(weights @ beta)

@@ -1,0 +1,330 @@
+"""`check`: verify a certificate against the data, with NumPy alone and nothing of the solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint
+
+FixArray = npt.NDArray[np.int8]
+
+_BLOCK = 1 << 22  # entries of X looked at at a time
+
+
+class _Wrong(Exception):
+    """The first thing that is wrong."""
+
+
+def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
+    """Verify that `certificate` proves its claim for the data X and y.
+
+    Recomputes every number from the data: the solution's objective, the dual value of every record over every column it
+    concerns, every fixing, and that the records together cover all supports.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        From ``Solution.certificate`` or `Certificate.load`.
+    X, y : the data
+        As they were given to `solve` (an array, a frame, a sparse matrix, or anything with ``shape``, ``columns`` and
+        ``scan`` like a `Design`).
+
+    Returns
+    -------
+    CheckResult
+        True in a condition if the proof holds; otherwise ``reason`` names the first thing that is wrong.
+    """
+    try:
+        _check(certificate, _Columns(X), np.asarray(y, dtype=np.float64))
+    except _Wrong as wrong:
+        return CheckResult(valid=False, reason=str(wrong), records=certificate.records)
+    gap = (certificate.objective - certificate.lower_bound) / max(abs(certificate.objective), 1e-300)
+    return CheckResult(
+        valid=True,
+        reason=(
+            f"objective {certificate.objective:.10g} and lower bound {certificate.lower_bound:.10g} "
+            f"(gap {gap:.2e}) follow from {certificate.records} records"
+        ),
+        records=certificate.records,
+    )
+
+
+class _Columns:
+    """Column access to whatever X is, a block at a time, in float64."""
+
+    def __init__(self, X: Any) -> None:
+        self.design = X if hasattr(X, "scan") and hasattr(X, "columns") and not hasattr(X, "dtype") else None
+        if self.design is None and hasattr(X, "to_numpy"):
+            X = X.to_numpy()
+        if self.design is None and not hasattr(X, "tocsc"):
+            X = np.asarray(X)
+        self.X = X.tocsc() if hasattr(X, "tocsc") else X
+        if len(self.X.shape) != 2:
+            raise _Wrong(f"X has shape {self.X.shape}, a matrix is needed")
+        self.shape: tuple[int, int] = (int(self.X.shape[0]), int(self.X.shape[1]))
+
+    def take(self, index: IntArray) -> FloatArray:
+        if self.design is not None:
+            return np.asarray(self.design.columns(index), dtype=np.float64)
+        block = self.X[:, index]
+        return np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
+
+    def transpose_times(self, v: FloatArray) -> FloatArray:
+        if self.design is not None:
+            return np.asarray(self.design.scan(v).xv)
+        if hasattr(self.X, "toarray"):
+            return np.asarray(self.X.T @ v, dtype=np.float64)
+        step = max(1, _BLOCK // max(1, self.shape[0]))
+        parts = [
+            np.asarray(self.X[:, start : start + step], dtype=np.float64).T @ v
+            for start in range(0, self.shape[1], step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _check(c: Certificate, X: _Columns, y: FloatArray) -> None:
+    _require(np.isfinite([c.gamma, c.penalty, c.objective, c.lower_bound]).all(), "the claim holds a non-finite number")
+    _require(c.gamma > 0 and c.penalty >= 0 and c.k >= 0, "gamma, penalty or k has the wrong sign")
+    _require(X.shape == c.shape, f"X has shape {X.shape}, the certificate is for {c.shape}")
+    _require(y.shape == (c.shape[0],), f"y has shape {y.shape}, the certificate is for {c.shape[0]} rows")
+    _require(bool(np.isfinite(y).all()), "y holds a non-finite number")
+    _require(c.complete, "the certificate holds the claim only: its proof was larger than the limit and was dropped")
+    _check_layout(c)
+    _check_solution(c, X, y)
+    _check_twins(c, X)
+    _Tree(c, X, y).verify()
+
+
+def _require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise _Wrong(reason)
+
+
+def _check_layout(c: Certificate) -> None:
+    """Indices in range, offsets in order, parents before children."""
+    records, p = c.records, c.shape[1]
+    _require(records > 0, "the proof has no records")
+    for name in ("column", "side", "frame"):
+        _require(getattr(c, name).size == records, f"{name} has not one entry a record")
+    for offset, values, count in (
+        (c.coef_offset, c.coef_index, records),
+        (c.fixed_offset, c.fixed_column, records),
+        (c.frame_offset, c.frame_column, c.frame_offset.size - 1),
+    ):
+        ok = offset.size == count + 1 and offset[0] == 0 and offset[-1] == values.size and np.all(np.diff(offset) >= 0)
+        _require(bool(ok), "an offset array is not in order")
+    _require(c.coef_value.size == c.coef_index.size, "coef_value and coef_index differ in length")
+    _require(c.frame_diagonal.size == c.frame_column.size, "frame_diagonal and frame_column differ in length")
+    _require(c.twin_later.size == c.twin_earlier.size, "the twin arrays differ in length")
+    for name in ("support", "forced_in", "forced_out", "coef_index", "frame_column", "twin_later", "twin_earlier"):
+        array = getattr(c, name)
+        _require(bool(np.all((array >= 0) & (array < p))), f"{name} names a column that X does not have")
+    fixed = np.abs(c.fixed_column)
+    _require(bool(np.all((fixed >= 1) & (fixed <= p))), "fixed_column names a column that X does not have")
+    _require(bool(np.all((c.column >= -1) & (c.column < p))), "column names a column that X does not have")
+    _require(bool(np.all((c.frame >= -1) & (c.frame < c.frame_offset.size - 1))), "a record names no such frame")
+    _require(c.parent[0] == -1, "the first record is not the root")
+    order = np.arange(records)
+    _require(bool(np.all((c.parent[1:] >= 0) & (c.parent[1:] < order[1:]))), "a record comes before its parent")
+    _require(
+        bool(np.isfinite(c.coef_value).all() and np.isfinite(c.frame_diagonal).all()), "a coefficient is not finite"
+    )
+
+
+def _check_solution(c: Certificate, X: _Columns, y: FloatArray) -> None:
+    support = c.support
+    _require(np.unique(support).size == support.size, "the support names a column twice")
+    _require(support.size <= c.k, f"the support has {support.size} columns, more than k = {c.k}")
+    _require(c.coef.shape == support.shape, "coef and support differ in length")
+    _require(bool(np.isin(c.forced_in, support).all()), "a column forced in is not in the support")
+    _require(not np.isin(c.forced_out, support).any(), "a column forced out is in the support")
+    alpha = y - X.take(support) @ c.coef
+    value = 0.5 * float(alpha @ alpha) + 0.5 * float(c.coef @ c.coef) / c.gamma + c.penalty * support.size
+    tolerance = 1e-9 * abs(value) + 1e-13 * float(y @ y)
+    _require(
+        bool(np.isfinite(value)) and abs(value - c.objective) <= tolerance,
+        f"the support's objective is {value!r}, not {c.objective!r}",
+    )
+    _require(c.lower_bound <= c.objective + tolerance, "the lower bound is above the objective")
+
+
+def _check_twins(c: Certificate, X: _Columns) -> None:
+    forced = np.union1d(c.forced_in, c.forced_out)
+    for later, earlier in zip(c.twin_later, c.twin_earlier):
+        _require(later > earlier, f"twins {earlier} and {later} are out of order")
+        _require(not np.isin([later, earlier], forced).any(), f"twins {earlier} and {later}: one of them is forced")
+        pair = X.take(np.array([earlier, later]))
+        same = np.array_equal(pair[:, 0], pair[:, 1]) or np.array_equal(pair[:, 0], -pair[:, 1])
+        _require(same, f"columns {earlier} and {later} are called twins but differ")
+
+
+class _Tree:
+    """Walks the records from the root to the leaves."""
+
+    def __init__(self, c: Certificate, X: _Columns, y: FloatArray) -> None:
+        self.c, self.X, self.y = c, X, y
+        self.earlier = dict(zip(c.twin_later.tolist(), c.twin_earlier.tolist()))
+        self.later: dict[int, list[int]] = {}
+        for later, earlier in self.earlier.items():
+            self.later.setdefault(earlier, []).append(later)
+        self.children: list[list[int]] = [[] for _ in range(c.records)]
+        for record in range(1, c.records):
+            self.children[int(c.parent[record])].append(record)
+        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray]] = {}
+        # Columns that the tree works on: gathered once all others are out.
+        self.live: IntArray | None = None
+        self.block: FloatArray = np.zeros((c.shape[0], 0))
+
+    def verify(self) -> None:
+        c = self.c
+        start = np.zeros(c.shape[1], dtype=np.int8)
+        start[c.forced_in], start[c.forced_out] = 1, -1
+        stack: list[tuple[int, FixArray, float]] = [(0, start, -np.inf)]
+        while stack:
+            record, fix, bound = stack.pop()
+            fix, bound = self.visit(record, fix, bound)
+            self.check_children(record, fix, bound, stack)
+
+    def visit(self, r: int, fix: FixArray, inherited: float) -> tuple[FixArray, float]:
+        """Return the fixes after record r's fixings, and its bound."""
+        c = self.c
+        index = c.coef_index[c.coef_offset[r] : c.coef_offset[r + 1]]
+        w = c.coef_value[c.coef_offset[r] : c.coef_offset[r + 1]]
+        base, beta, columns = self.dual_point(r, index, w, fix)
+        a = 0.5 * c.gamma * beta**2 - c.penalty
+        state = fix[columns]
+        room = c.k - int(np.count_nonzero(fix == 1))
+        taken = float(a[state == 1].sum())
+        free = np.sort(a[(state == 0) & (a > 0)])[::-1]
+        chosen = free[: max(room, 0)]
+        bound = max(inherited, base - taken - float(chosen.sum()))
+        if r == 0:
+            scale = float(np.abs(beta).sum())
+            _require(
+                abs(fingerprint(beta) - c.fingerprint) <= 1e-9 * scale,
+                "the data are not those the certificate was made for (the fingerprint differs)",
+            )
+        fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]
+        if fixed.size == 0:
+            return fix, bound
+        # Forcing a column in displaces the last that was chosen; forcing one out lets the next one in.
+        own = base - taken - float(chosen.sum())
+        last_in = np.inf if room <= 0 else float(chosen[room - 1]) if chosen.size == room else 0.0
+        best_out = float(free[max(room, 0)]) if free.size > max(room, 0) else 0.0
+        j = np.abs(fixed) - 1
+        position = {int(column): at for at, column in enumerate(columns)} if columns.size != c.shape[1] else None
+        at = j if position is None else np.array([position.get(int(column), -1) for column in j])
+        _require(bool(np.all(at >= 0)), f"record {r} fixes a column outside its frame")
+        _require(
+            bool(np.all(fix[j] == 0)) and np.unique(j).size == j.size, f"record {r} fixes a column that is not free"
+        )
+        value = a[at]
+        with np.errstate(invalid="ignore"):
+            outs = np.where(value < last_in, own + last_in - value, own)
+            ins = np.where((value > 0) & (value >= last_in), own + value - best_out, own)
+        opposite = np.where(fixed < 0, outs, ins)
+        bad = np.flatnonzero(~(opposite >= c.lower_bound) & ~(bound >= c.lower_bound))
+        if bad.size:
+            raise _Wrong(
+                f"record {r} fixes column {j[bad[0]]}, but the other choice has the bound {opposite[bad[0]]!r}, "
+                f"below the claim {c.lower_bound!r}"
+            )
+        fix = fix.copy()
+        fix[j] = np.where(fixed > 0, 1, -1)
+        return fix, bound
+
+    def dual_point(self, r: int, index: IntArray, w: FloatArray, fix: FixArray) -> tuple[float, FloatArray, IntArray]:
+        """Return 1/2 |alpha|^2 + w'beta (+ the diagonal's part), beta, and the columns that beta is for."""
+        frame = int(self.c.frame[r])
+        if frame < 0:
+            alpha = self.y - self.X.take(index) @ w
+            beta = self.X.transpose_times(alpha)
+            _require(bool(np.isfinite(beta).all()), "X holds a non-finite number")
+            return 0.5 * float(alpha @ alpha) + float(w @ beta[index]), beta, np.arange(self.c.shape[1])
+        columns, diagonal, block = self.frame(frame)
+        outside = np.ones(self.c.shape[1], dtype=bool)
+        outside[columns] = False
+        _require(bool(np.all(fix[outside] == -1)), f"record {r}: a column outside its frame is not out")
+        position = np.searchsorted(columns, index)
+        inside = (position < columns.size) & (columns[np.minimum(position, columns.size - 1)] == index)
+        _require(bool(inside.all()), f"record {r} has a coefficient outside its frame")
+        dense = np.zeros(columns.size)
+        dense[position] = w
+        alpha = self.y - block[:, position] @ w
+        scale = 1.0 / np.sqrt(1.0 + self.c.gamma * diagonal)
+        plain = block.T @ alpha + diagonal * dense
+        # v'beta with v = w / S and beta = S plain is w'plain; LS loses 1/2 sum d w^2.
+        base = 0.5 * float(alpha @ alpha) - 0.5 * float(diagonal @ dense**2) + float(dense @ plain)
+        return base, scale * plain, columns
+
+    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The columns of a frame, its diagonal and the columns' data; its diagonal is checked when it is first used."""
+        if number in self.frames:
+            return self.frames[number]
+        c = self.c
+        columns = c.frame_column[c.frame_offset[number] : c.frame_offset[number + 1]]
+        diagonal = c.frame_diagonal[c.frame_offset[number] : c.frame_offset[number + 1]]
+        _require(columns.size > 0 and bool(np.all(np.diff(columns) > 0)), f"frame {number}: columns are not in order")
+        _require(bool(np.all(diagonal >= 0)), f"frame {number}: the diagonal has a negative entry")
+        if self.live is None or not np.isin(columns, self.live).all():
+            self.live, self.block = columns, self.X.take(columns)
+        block = self.block if columns.size == self.live.size else self.block[:, np.searchsorted(self.live, columns)]
+        if np.any(diagonal > 0):
+            norms = np.linalg.norm(block, axis=0)
+            norms[norms == 0] = 1.0
+            unit = block / norms
+            gram = unit.T @ unit
+            gram[np.diag_indices(columns.size)] -= diagonal / norms**2
+            smallest = float(np.linalg.eigvalsh(gram)[0])
+            _require(
+                smallest >= -1e-13 * columns.size,
+                f"frame {number}: X'X - diag(d) is not positive semidefinite (smallest eigenvalue {smallest:.3g})",
+            )
+        if len(self.frames) > 32:
+            self.frames.clear()
+        self.frames[number] = (columns, diagonal, block)
+        return self.frames[number]
+
+    def check_children(self, r: int, fix: FixArray, bound: float, stack: list[tuple[int, FixArray, float]]) -> None:
+        c, children = self.c, self.children[r]
+        settled = bound >= c.lower_bound or int(np.count_nonzero(fix == 1)) > c.k
+        if len(children) == 1 and c.column[children[0]] == -1:
+            stack.append((children[0], fix, bound))
+            return
+        if not children:
+            _require(settled, f"record {r} is a leaf with the bound {bound!r}, below the claim {c.lower_bound!r}")
+            return
+        columns, sides = c.column[children], c.side[children]
+        j = int(columns[0])
+        ok = len(children) <= 2 and j >= 0 and np.all(columns == j) and np.all(np.abs(sides) == 1)
+        _require(
+            bool(ok) and np.unique(sides).size == sides.size, f"the children of record {r} do not split one column"
+        )
+        _require(fix[j] == 0, f"record {r} branches on column {j}, which is not free")
+        for side in (1, -1):
+            after = self.decide(fix, j, side)
+            match = [child for child, s in zip(children, sides) if s == side]
+            if match:
+                stack.append((match[0], after, bound))
+            else:
+                full = int(np.count_nonzero(after == 1)) > c.k
+                _require(full or settled, f"record {r} has no child that puts column {j} {'in' if side > 0 else 'out'}")
+
+    def decide(self, fix: FixArray, j: int, side: int) -> FixArray:
+        """Put column j in or out, with what its twins imply."""
+        fix = fix.copy()
+        fix[j] = side
+        chain = [j]
+        while chain:
+            at = chain.pop()
+            implied = (
+                [self.earlier[at]] if side > 0 and at in self.earlier else [] if side > 0 else self.later.get(at, [])
+            )
+            for other in implied:
+                if fix[other] == 0:
+                    fix[other] = side
+                    chain.append(other)
+        return fix
