@@ -6,8 +6,8 @@ a_j = gamma/2 beta_j^2 - penalty and the columns so far `in` or free,
 
     D = 1/2 |alpha|^2 + w'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
 
-bounds the objective of every one of those supports from below: for any w, whoever made it. A record may belong to a
-*frame*, a set of columns (the others must be out) with a diagonal d >= 0 for which X'X - diag(d) is positive
+bounds the objective of every one of those supports from below, for any w, whoever made it. A record may belong to
+a *frame*, a set of columns (the others must be out) with a diagonal d >= 0 for which X'X - diag(d) is positive
 semidefinite; then S_j = 1/sqrt(1 + gamma d_j), beta_j = S_j (x_j'alpha + d_j w_j), and 1/2 sum d_j w_j^2 is added to the
 first terms, with w_j/S_j in place of w_j in the product.
 
@@ -95,8 +95,8 @@ class Certificate:
 
     def __str__(self) -> str:
         claim = (
-            f"no support of at most {self.k} of {self.shape[1]} columns has an objective below {self.lower_bound:.10g}; "
-            f"this one has {self.objective:.10g}"
+            f"no support of at most {self.k} of {self.shape[1]} columns has an objective below "
+            f"{self.lower_bound:.10g}; this one has {self.objective:.10g}"
         )
         if not self.complete:
             return claim + " (the proof was larger than its limit and was dropped)"
@@ -106,7 +106,7 @@ class Certificate:
         """Write everything to one ``.npz`` file, without pickle."""
         arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
         with open(path, "wb") as file:
-            np.savez_compressed(file, format=np.asarray(FORMAT), **arrays)
+            np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Certificate:

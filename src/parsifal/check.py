@@ -86,7 +86,9 @@ class _Columns:
 
 
 def _check(c: Certificate, X: _Columns, y: FloatArray) -> None:
-    _require(np.isfinite([c.gamma, c.penalty, c.objective, c.lower_bound]).all(), "the claim holds a non-finite number")
+    _require(
+        bool(np.isfinite([c.gamma, c.penalty, c.objective, c.lower_bound]).all()), "the claim holds a non-finite number"
+    )
     _require(c.gamma > 0 and c.penalty >= 0 and c.k >= 0, "gamma, penalty or k has the wrong sign")
     _require(X.shape == c.shape, f"X has shape {X.shape}, the certificate is for {c.shape}")
     _require(y.shape == (c.shape[0],), f"y has shape {y.shape}, the certificate is for {c.shape[0]} rows")

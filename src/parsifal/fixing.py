@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.problem import FixArray, FloatArray
 
 

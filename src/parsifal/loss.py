@@ -73,7 +73,7 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     Normal equations with refinement against residuals computed from the columns; where they are too ill-conditioned
     to be factorised, a QR factorisation of the columns stacked on I/sqrt(gamma).
     """
-    n, k = columns.shape
+    k = columns.shape[1]
     if k == 0:
         return np.zeros(0)
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.

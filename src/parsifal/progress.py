@@ -39,7 +39,7 @@ ProgressOption = bool | Callable[[Progress], object]
 
 
 class Reporter:
-    """Hands snapshots to the user's function, or rewrites one line on the terminal (one line a few seconds elsewhere)."""
+    """Hands snapshots to the user's function, or rewrites one line on a terminal (elsewhere: a line now and then)."""
 
     def __init__(self, option: ProgressOption, started: float, stream: TextIO | None = None) -> None:
         if not (isinstance(option, bool) or callable(option)):

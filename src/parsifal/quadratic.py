@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.problem import FixArray, FloatArray, IntArray
 
 
@@ -64,7 +64,7 @@ class Quadratic:
         tolerance: float,
         max_solves: int = 1000,
     ) -> NodeRelaxation:
-        """Solve the relaxation from `start` (zeros: cold) until ``primal - bound <= tolerance`` or ``bound > cutoff``."""
+        """Solve the relaxation from `start` until ``primal - bound <= tolerance`` or ``bound > cutoff``."""
         r = _core.relax(
             self.gram,
             self.v0,

@@ -1,7 +1,7 @@
 """The reduced problem: the columns that survive safe fixing, in memory and small.
 
-Only inner products matter from here on. Where fewer columns than rows are left, a QR factorisation of [X_m, y] stands in
-for the data, so that nothing later depends on n.
+Only inner products matter from here on. Where fewer columns than rows are left, a QR factorisation of [X_m, y] can
+stand in for the data, so that nothing later depends on n.
 """
 
 from __future__ import annotations

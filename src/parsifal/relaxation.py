@@ -1,7 +1,7 @@
 """The relaxation over all columns: a working set, priced by reads of X.
 
-Only columns with |beta_j| >= tau have s_j > 0, so the relaxation is solved on a small set W of columns and priced by one
-read: beta = X'alpha over all columns gives a valid dual bound, and the columns with |beta_j| > tau that W lacks.
+Only columns with |beta_j| >= tau have s_j > 0, so the relaxation is solved on a small set W of columns and priced by
+one read: beta = X'alpha over all columns gives a valid dual bound, and the columns with |beta_j| > tau that W lacks.
 """
 
 from __future__ import annotations
@@ -270,10 +270,9 @@ def relax(
     work.add(first_columns(problem))
     scale = 0.5 * float(problem.y @ problem.y)
     inner = 0.1 * tolerance * scale
-    best: Round | None = None
+    best = last = work.round(problem.fix, inner)
     for _ in range(200):
-        last = work.round(problem.fix, inner)
-        if best is None or last.bound > best.bound:
+        if last.bound > best.bound:
             best = last
         value = abs(last.node.primal)
         if last.node.primal - best.bound <= tolerance * value:
@@ -287,6 +286,7 @@ def relax(
             break
         else:
             inner *= 0.1
+        last = work.round(problem.fix, inner)
     s, coef = np.zeros(problem.p), np.zeros(problem.p)
     s[last.index] = last.node.s
     coef[last.index] = last.node.v

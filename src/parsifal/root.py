@@ -1,7 +1,7 @@
 """The root: few reads of X, an incumbent, a bound, and as many columns as possible fixed for good.
 
-A *cutoff* is the value below which a solution counts as better than the incumbent: ``objective (1 - rel_gap)``. Fixing and
-pruning keep every support below the cutoff, so once none is left the cutoff itself is a lower bound.
+A *cutoff* is the value below which a solution counts as better than the incumbent: ``objective (1 - rel_gap)``. Fixing
+and pruning keep every support below the cutoff, so once none is left the cutoff itself is a lower bound.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArra
 
 
 def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None]) -> None:
-    """Rounds in memory: relax, improve, fix, shrink; with a tightened Gram matrix once fewer columns than rows are left."""
+    """Rounds in memory: relax, improve, fix, shrink; tightened once fewer columns than rows are left."""
     p = root.problem
     reduced = reduce(p, work, root.fix)
     v = reduced.quadratic.v0

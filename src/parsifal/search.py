@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.problem import IntArray
 from parsifal.reduce import Reduced
 from parsifal.root import Root

@@ -5,7 +5,7 @@ With d >= 0 and X'X - diag(d) positive semidefinite,
     LS(w) + |w|^2 / (2 gamma) = [LS(w) - 1/2 sum d_j w_j^2] + sum (d_j + 1/gamma) w_j^2 / 2,
 
 the bracket is still convex, and the relaxation divides the whole second part by s_j. In the variables
-v_j = w_j sqrt(1 + gamma d_j) the problem has the old form with Gram matrix S (X'X - diag(d)) S, S_j = 1/sqrt(1 + gamma d_j).
+v_j = w_j sqrt(1 + gamma d_j) = w_j / S_j the problem has the old form with Gram matrix S (X'X - diag(d)) S.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.problem import FloatArray
 from parsifal.quadratic import Quadratic
 

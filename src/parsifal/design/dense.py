@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.design.base import FloatArray, Leaf, check_slice
 from parsifal.errors import InputError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from parsifal import _core
+import parsifal._core as _core
 from parsifal.design.base import Leaf, check_slice
 from parsifal.design.dense import address, rounding
 from parsifal.errors import InputError
