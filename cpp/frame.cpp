@@ -18,15 +18,20 @@ std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> colu
     root.gradient(whole, beta);
     frame->ls0 = root.least_squares(whole, beta) - 0.5 * diagonal.dot(w.cwiseAbs2());
 
-    frame->gram.resize(m, m);
+    const bool whole_gram = m == root.size() && diagonal.isZero(0);
+    if (whole_gram)
+        frame->gram = root.gram;
+    else
+        frame->gram.resize(m, m);
     frame->beta0.resize(m);
     for (Index b = 0; b < m; ++b) {
         const Index j = frame->columns[static_cast<size_t>(b)];
+        frame->beta0[b] = frame->scale[b] * (beta[j] + diagonal[b] * w[b]);
+        if (whole_gram) continue;
         const double* column = root.gram.col(j).data();
         for (Index a = 0; a < m; ++a)
             frame->gram(a, b) = column[frame->columns[static_cast<size_t>(a)]] * (frame->scale[a] * frame->scale[b]);
         frame->gram(b, b) = (column[j] - diagonal[b]) * (frame->scale[b] * frame->scale[b]);
-        frame->beta0[b] = frame->scale[b] * (beta[j] + diagonal[b] * w[b]);
     }
     frame->v0 = w.cwiseQuotient(frame->scale);
     return frame;

@@ -85,6 +85,19 @@ class _Columns:
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
+    def norms(self) -> FloatArray:
+        if self.design is not None:
+            return np.sqrt(np.asarray(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))
+        if hasattr(self.X, "toarray"):
+            return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64).ravel())
+        step = max(1, _BLOCK // max(1, self.shape[0]))
+        parts = [
+            np.linalg.norm(np.asarray(self.X[:, start : start + step], dtype=np.float64), axis=0)
+            for start in range(0, self.shape[1], step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
 def _check(c: Certificate, X: _Columns, y: FloatArray) -> None:
     _require(
         bool(np.isfinite([c.gamma, c.penalty, c.objective, c.lower_bound]).all()), "the claim holds a non-finite number"
@@ -204,9 +217,10 @@ class _Tree:
         chosen = free[: max(room, 0)]
         bound = max(inherited, base - taken - float(chosen.sum()))
         if r == 0:
-            scale = float(np.abs(beta).sum())
+            # beta rounds relative to |x_j| |alpha|, which a good fit leaves far above beta itself.
+            size = float(np.linalg.norm(self.y - self.X.take(index) @ w)) * float(self.X.norms().sum())
             _require(
-                abs(fingerprint(beta) - c.fingerprint) <= 1e-9 * scale,
+                abs(fingerprint(beta) - c.fingerprint) <= 1e-9 * float(np.abs(beta).sum()) + 1e-12 * size,
                 "the data are not those the certificate was made for (the fingerprint differs)",
             )
         fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]

@@ -19,6 +19,7 @@ from parsifal.solution import Incumbent
 
 # A Gram matrix of this many columns is 200 MB; more survivors than this are left to the working set.
 MOST_COLUMNS = 5000
+_HELD_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,31 +49,22 @@ class Reduced:
         return fit_support(p.design, p.y, self.index[support], p.gamma, p.penalty)
 
     def shrink(self, fix: FixArray) -> Reduced:
-        """Drop the columns that `fix` rules out (the reference point stays, so LS is the same function)."""
+        """Drop the columns that `fix` rules out, and put the rest in the order of X; LS stays the same function."""
         keep = np.flatnonzero(fix >= 0)
+        keep = keep[np.argsort(self.index[keep])]
         q = self.quadratic
         dropped = np.flatnonzero((fix < 0) & (q.v0 != 0))
         v0, ls0, beta0 = q.v0, q.ls0, q.beta0
         if dropped.size:
             # Move the reference point to one that the survivors span.
-            step = np.zeros(q.size)
-            step[dropped] = -v0[dropped]
             change = q.gram[:, dropped] @ v0[dropped]
-            ls0 = ls0 - float(step @ beta0) + 0.5 * float(step @ -change)
-            v0, beta0 = v0 + step, beta0 + change
+            ls0 = ls0 + float(v0[dropped] @ beta0[dropped]) + 0.5 * float(v0[dropped] @ change[dropped])
+            v0, beta0 = v0.copy(), beta0 + change
+            v0[dropped] = 0.0
         quadratic = replace(
             q, gram=np.asfortranarray(q.gram[np.ix_(keep, keep)]), v0=v0[keep], beta0=beta0[keep], ls0=ls0
         )
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], quadratic=quadratic)
-
-    def sort(self) -> Reduced:
-        """The same problem with its columns in the order of X."""
-        order = np.argsort(self.index)
-        q = self.quadratic
-        quadratic = replace(
-            q, gram=np.asfortranarray(q.gram[np.ix_(order, order)]), v0=q.v0[order], beta0=q.beta0[order]
-        )
-        return Reduced(problem=self.problem, index=self.index[order], fix=self.fix[order], quadratic=quadratic)
 
 
 def compress(columns: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -88,8 +80,20 @@ def compress(columns: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray
 
 def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     """Gather the columns that `fix` leaves; the point of the last read becomes the reference point."""
-    missing = np.setdiff1d(np.flatnonzero(fix >= 0), work.index)
+    index = np.flatnonzero(fix >= 0).astype(np.int64)
+    missing = np.setdiff1d(index, work.index)
+    outside = np.flatnonzero((work.v != 0) & (fix[work.index] < 0))
+    if missing.size > work.index.size and outside.size == 0 and 8 * problem.n * index.size <= _HELD_BYTES:
+        # Most survivors are new: one product over all of them beats growing the working set's matrix.
+        columns = problem.design.columns(index)
+        v0 = np.zeros(index.size)
+        inside = np.isin(work.index, index)
+        v0[np.searchsorted(index, work.index[inside])] = work.v[inside]
+        quadratic = replace(
+            work.quadratic(), gram=(columns.T @ columns).T, v0=v0, beta0=columns.T @ work.alpha
+        )
+        return Reduced(problem=problem, index=index, fix=fix[index], quadratic=quadratic)
     if missing.size:
-        work.add(missing.astype(np.int64))
+        work.add(missing)
     gathered = Reduced(problem=problem, index=work.index, fix=fix[work.index], quadratic=work.quadratic())
-    return gathered.shrink(gathered.fix).sort()
+    return gathered.shrink(gathered.fix)
