@@ -49,7 +49,7 @@ def main() -> None:
     n, p = design.shape
     gamma = 1.0 / math.sqrt(n)
     print(f"Parsifal {pf.__version__}: diabetes data, {n} patients, {p} columns (10 measurements, squares, products)")
-    print(f"minimise 1/2 |y - Xw|² + |w|²/(2γ) over w with at most k nonzeros, γ = 1/√{n} = {gamma:.4f}\n")
+    print(f"minimise 1/2 |y - Xw|² + |w|²/(2 gamma) over w with at most k nonzeros, gamma = 1/√{n} = {gamma:.4f}\n")
     header = f"{'k':>3} {'objective':>14} {'lower bound':>14} {'gap':>8} {'nodes':>8} {'seconds':>8} {'R²':>7}  proven"
     print(header)
     print("─" * len(header))
