@@ -8,13 +8,11 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
-
-import parsifal as pf
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 def environment() -> str:
     """The machine and the versions, which belong to every figure."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (
-        f"{_processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"scikit-learn {sklearn.__version__}, Parsifal {pf.__version__}"
-    )
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "parsifal"))
+    return f"{_processor()}, {cores} cores, Python {platform.python_version()}, {packages}"
 
 
 def _processor() -> str:
