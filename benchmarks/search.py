@@ -34,6 +34,7 @@ SEARCH = (
     Column("lasso_s", "lasso s", 9, ".4f"),
     Column("ratio", "solve/lasso", 11, ".2f"),
     Column("statuses", "status", 24, "s"),
+    Column("checked", "certificates", 12, "s"),
 )
 PEERS = (
     Column("group", "", 1, "s"),
@@ -54,6 +55,9 @@ def main(argv: Sequence[str]) -> None:
     arguments.add_argument("--time-limit", type=float, default=60.0, help="seconds per solve, for every solver")
     arguments.add_argument("--groups", default="abcdefg", help="letters of the rows to run, g is growth")
     arguments.add_argument("--peer-gap", type=float, default=1e-4, help="relative gap asked of the peers; ours is 1e-6")
+    arguments.add_argument(
+        "--check", action="store_true", help="check every certificate, untimed (slow for large trees)"
+    )
     arguments.add_argument("--no-peers", action="store_true", help="leave l0bnb and el0ps out")
     args = arguments.parse_args(argv)
     seeds = range(args.seeds or (2 if args.quick else 10))
@@ -64,7 +68,7 @@ def main(argv: Sequence[str]) -> None:
         title = f"Solves to a proven gap of 1e-6; medians of {len(seeds)} data sets (3 runs for real data)"
         speed = Table("search", title, SEARCH, args.json)
         for instance in rows:
-            measure(speed, instance, seeds, args.time_limit)
+            measure(speed, instance, seeds, args.time_limit, args.check or args.quick)
     if not (args.quick or args.no_peers):
         compare(rows, seeds, Settings(args.peer_gap, args.time_limit), args.json)
     if "g" in args.groups:
@@ -99,9 +103,9 @@ def counts(statuses: Sequence[str]) -> str:
     return ", ".join(f"{count} {status}" for status, count in Counter(statuses).most_common())
 
 
-def measure(table: Table, instance: Instance, seeds: range, time_limit: float) -> float:
+def measure(table: Table, instance: Instance, seeds: range, time_limit: float, check: bool = False) -> float:
     """One row: the solve and the lasso path on the same data; returns the median seconds."""
-    seconds, lasso_s, nodes, statuses, gaps = [], [], [], [], []
+    seconds, lasso_s, nodes, statuses, gaps, checks = [], [], [], [], [], []
     for seed in range(3) if instance.fixed else seeds:
         X, y = instance.draw(seed)
         lasso_s.append(lasso(X, y))
@@ -110,6 +114,8 @@ def measure(table: Table, instance: Instance, seeds: range, time_limit: float) -
         nodes.append(sol.stats["nodes"])
         statuses.append(sol.status)
         gaps.append(sol.gap)
+        if check and sol.certificate is not None:
+            checks.append("valid" if pf.check(sol.certificate, X, y) else "INVALID")
     table.row(
         group=instance.group,
         label=instance.label,
@@ -122,6 +128,7 @@ def measure(table: Table, instance: Instance, seeds: range, time_limit: float) -
         lasso_s=median(lasso_s),
         ratio=median(seconds) / median(lasso_s),
         statuses=counts(statuses),
+        checked=counts(checks) if check else None,
         solve_seconds=seconds,
         solve_nodes=nodes,
         gaps=gaps,
