@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from time import perf_counter, sleep
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.report import Column, Table, environment, parser
+from benchmarks.timing import best
 from parsifal.design import as_design
 
 SLICE_ROWS = 500
 
 
-def best(*calls: Callable[[], object], repeats: int) -> list[float]:
-    """Shortest time of each call; the calls take turns, so that a noisy neighbour disturbs all alike."""
-    # OpenBLAS threads go on spinning for some 30 ms after a product and would take a core from the next call.
-    pause = 0.1
-    times = [float("inf")] * len(calls)
-    for _ in range(repeats):
-        for number, call in enumerate(calls):
-            sleep(pause)
-            start = perf_counter()
-            call()
-            times[number] = min(times[number], perf_counter() - start)
-    return times
+COLUMNS = (
+    Column("dtype", "dtype", 8, "s"),
+    Column("order", "order", 7, "s"),
+    Column("blas", "X.T @ v", 10, ".2f"),
+    Column("scan", "scan", 10, ".2f"),
+    Column("scan_ratio", "ratio", 6, ".2f"),
+    Column("stats", "with stats", 10, ".2f"),
+    Column("stats_ratio", "ratio", 6, ".2f"),
+    Column("slice_ms", f"{SLICE_ROWS} rows, ms", 12, ".2f"),
+    Column("slice_of_read", "of a read", 9, ".3f"),
+)
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Print one line per dtype and order."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--columns", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--dtypes", nargs="+", default=["float64", "float32"])
-    args = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--rows", type=int)
+    arguments.add_argument("--columns", type=int)
+    arguments.add_argument("--repeats", type=int)
+    arguments.add_argument("--dtypes", nargs="+", default=["float64", "float32"])
+    args = arguments.parse_args(argv)
 
-    n, p = args.rows, args.columns
+    n = args.rows or (1000 if args.quick else 10_000)
+    p = args.columns or (500 if args.quick else 20_000)
+    repeats = args.repeats or (1 if args.quick else 7)
     rng = np.random.default_rng(0)
     v = rng.standard_normal(n)
-    print(f"n = {n}, p = {p}; GB/s is bytes of X over time; ratio = speed of the read / speed of X.T @ v")
-    print(
-        f"{'dtype':8} {'order':7} {'X.T @ v':>10} {'scan':>10} {'ratio':>6} {'with stats':>10} {'ratio':>6}",
-        end="",
-    )
-    print(f" {f'{SLICE_ROWS} rows':>10} {'of a read':>9}")
+    title = f"One read, n = {n}, p = {p}: GB/s is bytes of X over time; ratio = speed of the read / speed of X.T @ v"
+    table = Table("scan", title, COLUMNS, args.json)
     for dtype in args.dtypes:
         for order, name in (("C", "C"), ("F", "Fortran")):
             X = np.empty((n, p), dtype, order=order)
@@ -58,16 +56,25 @@ def main() -> None:
                 lambda design=design: design.scan(v),
                 lambda design=design: design.scan(v, stats=True),
                 lambda part=part, v_part=v_part: part.scan(v_part),
-                repeats=args.repeats,
+                repeats=repeats,
             )
             gb = X.nbytes / 1e9
-            print(f"{dtype:8} {name:7} {gb / blas:10.2f} {gb / plain:10.2f} {blas / plain:6.2f}", end="")
-            print(
-                f" {gb / stats:10.2f} {blas / stats:6.2f} {1e3 * piece:7.2f} ms {piece / plain:9.3f}",
-                flush=True,
+            table.row(
+                n=n,
+                p=p,
+                dtype=dtype,
+                order=name,
+                blas=gb / blas,
+                scan=gb / plain,
+                scan_ratio=blas / plain,
+                stats=gb / stats,
+                stats_ratio=blas / stats,
+                slice_ms=1e3 * piece,
+                slice_of_read=piece / plain,
             )
             del X, design, part
 
 
 if __name__ == "__main__":
-    main()
+    print(environment())
+    main(sys.argv[1:])

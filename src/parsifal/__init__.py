@@ -1,5 +1,6 @@
 """Parsifal: exact sparse regression, the best k-sparse ridge fit with a proof that no other support is better."""
 
+from parsifal import datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design
@@ -26,7 +27,9 @@ __all__ = [
     "Solution",
     "as_design",
     "check",
+    "datasets",
     "loss",
+    "metrics",
     "relax",
     "solve",
 ]

@@ -1,0 +1,1 @@
+"""Speed, measured: `python -m benchmarks.run` runs everything, `--quick` at sizes of a smoke test."""
