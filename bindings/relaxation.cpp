@@ -79,6 +79,22 @@ void bind_relaxation(nb::module_& m) {
         "max_moves"_a, "Improve a support by additions, removals and swaps; greedy fills it first.");
 
     m.def(
+        "restarts",
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+           Vector s, int count) {
+            const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
+            std::vector<Index> best;
+            double value;
+            {
+                nb::gil_scoped_release release;
+                value = LocalSearch(q).restarts(fix, s, count, best);
+            }
+            return std::pair(best, value);
+        },
+        "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "s"_a, "count"_a,
+        "Local search from random supports drawn from the columns with s > 0.");
+
+    m.def(
         "choose",
         [](Vector beta, const Fixes& fix, double gamma, double penalty, Index k) {
             std::vector<double> scratch;

@@ -3,6 +3,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <utility>
 
 namespace parsifal {
 
@@ -75,6 +77,36 @@ void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
         if (choice < 0) return;
         support.push_back(choice);
     }
+}
+
+double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int count, std::vector<Index>& best) {
+    std::vector<Index> forced, pool;
+    for (Index j = 0; j < q_.size(); ++j) {
+        if (fix[j] > 0) forced.push_back(j);
+        if (fix[j] == 0 && s[j] > 0) pool.push_back(j);
+    }
+    const size_t draw = std::min(pool.size(), static_cast<size_t>(std::max<Index>(0, q_.k)) -
+                                                  std::min(static_cast<size_t>(q_.k), forced.size()));
+    std::mt19937_64 random(20170917);
+    double best_value = INFINITY;
+    std::vector<std::pair<double, Index>> keys(pool.size());
+    for (int start = 0; start < count; ++start) {
+        // The smallest of -log(u) / weight are a sample without replacement.
+        for (size_t a = 0; a < pool.size(); ++a) {
+            const double u = (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53;
+            keys[a] = {-std::log(u) / (start % 2 == 0 ? s[pool[a]] : 1.0), pool[a]};
+        }
+        std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(draw), keys.end());
+        std::vector<Index> support = forced;
+        for (size_t a = 0; a < draw; ++a) support.push_back(keys[a].second);
+        std::sort(support.begin(), support.end());
+        const double value = improve(fix, support, 100);
+        if (value < best_value) {
+            best_value = value;
+            best = support;
+        }
+    }
+    return best_value;
 }
 
 double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, int max_moves) {

@@ -21,6 +21,10 @@ class LocalSearch {
     // Returns the value LS + ridge + penalty of the support it ends with; w() holds its coefficients.
     double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
 
+    // Improves `count` random supports, drawn from the columns with s > 0 (in turn with chances like s, and all alike),
+    // and returns the best value; `best` is its support. Repeatable: the draws depend on `count` and the sizes only.
+    double restarts(const ConstFix& fix, const ConstVector& s, int count, std::vector<Index>& best);
+
     // Adds the best column again and again until the support is full or nothing helps.
     void greedy(const ConstFix& fix, std::vector<Index>& support);
 

@@ -59,6 +59,9 @@ def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None)
     Improve a support by additions, removals and swaps; greedy fills it first.
     """
 
+def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int) -> tuple[list[int], float]:
+    """Local search from random supports drawn from the columns with s > 0."""
+
 def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], gamma: float, penalty: float, k: int) -> tuple:
     """
     What the best completion takes off the dual value, and the two thresholds of safe fixing.

@@ -84,7 +84,6 @@ class _Columns:
         ]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-
     def norms(self) -> FloatArray:
         if self.design is not None:
             return np.sqrt(np.asarray(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))

@@ -16,6 +16,11 @@ def round_relaxation(s: FloatArray, v: FloatArray, fix: FixArray, k: int) -> Int
     return np.sort(np.concatenate([forced, free[order[: max(0, k - forced.size)]]])).astype(np.int64)
 
 
+def restart_count(size: int, k: int) -> int:
+    """How many random restarts are worth about a tenth of a second (a local search costs some k^2 m operations a move)."""
+    return int(np.clip(3e7 / (size * max(k, 1) ** 2), 16, 200))
+
+
 def best_support(problem: Quadratic, fix: FixArray, starts: list[IntArray]) -> IntArray:
     """Improve every start and a greedy support by local search; return the best support found."""
     forced = np.flatnonzero(fix == 1).astype(np.int64)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError
@@ -76,6 +75,9 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     k = columns.shape[1]
     if k == 0:
         return np.zeros(0)
+    # Half of the package's import time, were it at the top.
+    import scipy.linalg
+
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
     norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
     scaled = columns / norms

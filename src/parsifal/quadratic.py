@@ -109,3 +109,10 @@ class Quadratic:
             max_moves,
         )
         return np.sort(np.asarray(found, dtype=np.int64)), value
+
+    def restarts(self, fix: FixArray, s: FloatArray, count: int) -> IntArray:
+        """Return the best of `count` local searches from random supports among the columns with s > 0."""
+        found, _ = _core.restarts(
+            self.gram, self.v0, self.beta0, self.ls0, self.gamma, self.penalty, self.k, fix, s, count
+        )
+        return np.sort(np.asarray(found, dtype=np.int64))

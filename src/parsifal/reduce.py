@@ -1,7 +1,7 @@
 """The reduced problem: the columns that survive safe fixing, in memory and small.
 
-Only inner products matter from here on. Where fewer columns than rows are left, a QR factorisation of [X_m, y] can
-stand in for the data, so that nothing later depends on n.
+Only inner products matter from here on: the Gram matrix of the survivors around a reference point stands in for the
+data, so that nothing later depends on n.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
 from parsifal.loss import fit_support
-from parsifal.problem import FixArray, FloatArray, IntArray, Problem
+from parsifal.problem import FixArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.relaxation import WorkingSet
 from parsifal.solution import Incumbent
@@ -67,17 +66,6 @@ class Reduced:
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], quadratic=quadratic)
 
 
-def compress(columns: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return (R, z) with as few rows as possible and |z - R w| = |y - columns w| for every w."""
-    n, m = columns.shape
-    if n <= m + 1:
-        return columns, y
-    r = scipy.linalg.qr(np.column_stack([columns, y]), mode="r", overwrite_a=True, check_finite=False, pivoting=False)[
-        0
-    ][: m + 1]
-    return np.asfortranarray(r[:, :m]), np.ascontiguousarray(r[:, m])
-
-
 def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     """Gather the columns that `fix` leaves; the point of the last read becomes the reference point."""
     index = np.flatnonzero(fix >= 0).astype(np.int64)
@@ -89,9 +77,7 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
         v0 = np.zeros(index.size)
         inside = np.isin(work.index, index)
         v0[np.searchsorted(index, work.index[inside])] = work.v[inside]
-        quadratic = replace(
-            work.quadratic(), gram=(columns.T @ columns).T, v0=v0, beta0=columns.T @ work.alpha
-        )
+        quadratic = replace(work.quadratic(), gram=(columns.T @ columns).T, v0=v0, beta0=columns.T @ work.alpha)
         return Reduced(problem=problem, index=index, fix=fix[index], quadratic=quadratic)
     if missing.size:
         work.add(missing)

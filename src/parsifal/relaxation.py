@@ -141,7 +141,12 @@ class WorkingSet:
         self.solves += node.solves
         self.v = node.v
         self.alpha = self.residual(node.v)
-        beta = p.design.scan(self.alpha).xv
+        if self.index.size == np.count_nonzero(fix >= 0) and self.columns is None:
+            # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
+            beta = np.zeros(p.p)
+            beta[self.index] = node.beta
+        else:
+            beta = p.design.scan(self.alpha).xv
         self.beta = beta[self.index]
         bound = dual_value(self.alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
         return Round(
@@ -200,13 +205,15 @@ def first_columns(problem: Problem) -> IntArray:
     n, p = problem.n, problem.p
     forced = np.flatnonzero(problem.fix == 1)
     allowed = np.flatnonzero(problem.fix >= 0)
-    if allowed.size <= 256 and n * allowed.size <= 1 << 20:
+    if allowed.size <= 256 and (n * allowed.size <= 1 << 20 or n >= 20 * allowed.size):
         return allowed.astype(np.int64)
-    size = min(max(100, 4 * problem.k), allowed.size)
+    # With a penalty alone k says nothing about the size of the answer.
+    likely = 25 if problem.penalty > 0 else problem.k
+    size = min(max(100, 4 * min(problem.k, likely)), allowed.size)
     if problem.xty is not None:
         correlation = np.abs(problem.xty)
     else:
-        rows = max(500, 32 * min(problem.k, 100))
+        rows = max(500, 32 * min(problem.k, likely, 100))
         if problem.design.nbytes >= _SLICE_BYTES and rows <= n // 4:
             correlation = _slice_scores(problem, rows)
         else:
@@ -221,7 +228,8 @@ def _slice_scores(problem: Problem, rows: int) -> FloatArray:
     part = problem.design.rows(0, rows)
     y = problem.y[:rows]
     scores = np.abs(part.scan(y).xv)
-    room = min(max(300, 10 * problem.k), problem.p)
+    likely = 25 if problem.penalty > 0 else problem.k
+    room = min(max(300, 10 * min(problem.k, likely)), problem.p)
     top = np.argpartition(-scores, room - 1)[:room].astype(np.int64)
     # The ridge is weighted against fewer rows, so that the slice has the whole problem's balance.
     small = Problem(

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from parsifal.fixing import fix_columns
-from parsifal.heuristics import best_support, round_relaxation
+from parsifal.heuristics import best_support, restart_count, round_relaxation
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import MOST_COLUMNS, Reduced, reduce
 from parsifal.relaxation import Round, WorkingSet, first_columns
-from parsifal.solution import Incumbent
+from parsifal.solution import Incumbent, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
+
+# An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
+_RESTART_GAP = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +73,10 @@ class Root:
     def abs_gap(self) -> float:
         """Where a fit is perfect up to rounding, a difference at the rounding level of 1/2 |y|^2 is no difference."""
         return 1e-14 * float(self.problem.y @ self.problem.y)
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.incumbent.objective, self.lower_bound)
 
     @property
     def closed(self) -> bool:
@@ -207,6 +214,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     reduced = reduce(p, work, root.fix)
     v = reduced.quadratic.v0
     tightened: Tightened | None = None
+    restarted = False
     while True:
         q = reduced.quadratic if tightened is None else tightened.quadratic
         scale = np.ones(q.size) if tightened is None else tightened.scale
@@ -221,6 +229,11 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
             _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index),
         )
         root.offer(reduced.fit(support))
+        if not restarted and not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP:
+            restarted = True
+            size = int(np.count_nonzero(node.s > 0))
+            found = reduced.quadratic.restarts(reduced.fix, node.s, restart_count(reduced.index.size, min(p.k, size)))
+            root.offer(reduced.fit(found))
         report(root)
         root.reduced, root.tightened, root.v = reduced, tightened, v
         dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
