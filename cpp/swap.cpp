@@ -10,55 +10,66 @@ namespace parsifal {
 
 LocalSearch::LocalSearch(const Quadratic& problem) : q_(problem) {
     q_.gradient(VectorXd::Zero(q_.size()), r_);
-    dense_w_.setZero(q_.size());
     inside_.assign(static_cast<size_t>(q_.size()), 0);
 }
 
-void LocalSearch::refresh(const std::vector<Index>& support) {
-    const Index m = q_.size();
+// Ridge coefficients of the support, from its own small system.
+void LocalSearch::fit(const std::vector<Index>& support) {
     const auto k = static_cast<Index>(support.size());
+    const MatrixXd plain = q_.gram(support, support);
+    MatrixXd system = plain;
+    system.diagonal().array() += 1 / q_.gamma;
+    // Equilibrated, so that columns of any scale count alike. A column that repeats another to the last bit can still
+    // make the system lose definiteness where 1/gamma is below rounding; a nudge of that size changes no comparison.
+    const VectorXd inverse_norm = system.diagonal().cwiseSqrt().cwiseInverse();
+    system = inverse_norm.asDiagonal() * system * inverse_norm.asDiagonal();
+    system.diagonal().array() += 1e-15;
+    const Eigen::LLT<MatrixXd> factor(system);
+    inverse_ = factor.solve(MatrixXd(inverse_norm.asDiagonal()));
+    inverse_ = inverse_norm.asDiagonal() * inverse_;
+    const VectorXd r_s = r_(support);
+    w_ = inverse_ * r_s;
+    // One step of refinement against the system as it is.
+    if (k > 0) w_ += inverse_ * (r_s - w_ / q_.gamma - plain * w_);
+}
+
+double LocalSearch::value_of(const std::vector<Index>& support) {
+    fit(support);
+    // LS(w) = ls0 - beta0'd + 1/2 d'Gd with d = w - v0, which has few nonzeros.
+    step_ = -q_.v0;
+    for (size_t a = 0; a < support.size(); ++a) step_[support[a]] += w_[static_cast<Index>(a)];
+    moved_.clear();
+    for (Index j = 0; j < q_.size(); ++j)
+        if (step_[j] != 0) moved_.push_back(j);
+    double value = q_.ls0 + w_.squaredNorm() / (2 * q_.gamma) + q_.lambda * static_cast<double>(support.size());
+    for (const Index j : moved_) {
+        double pull = 0;
+        const double* column = q_.gram.col(j).data();
+        for (const Index i : moved_) pull += column[i] * step_[i];
+        value += step_[j] * (0.5 * pull - q_.beta0[j]);
+    }
+    return value;
+}
+
+// What the prices of moves need: the fit, beta, Q and h over all columns.
+void LocalSearch::refresh(const std::vector<Index>& support) {
+    const auto k = static_cast<Index>(support.size());
+    fit(support);
     std::fill(inside_.begin(), inside_.end(), 0);
-    gram_s_.resize(m, k);
-    MatrixXd system(k, k);
-    VectorXd r_s(k);
+    gram_s_.resize(q_.size(), k);
     for (Index a = 0; a < k; ++a) {
         const Index j = support[static_cast<size_t>(a)];
         inside_[static_cast<size_t>(j)] = 1;
         gram_s_.col(a) = q_.gram.col(j);
-        r_s[a] = r_[j];
     }
-    for (Index a = 0; a < k; ++a)
-        for (Index b = 0; b < k; ++b) system(a, b) = gram_s_(support[static_cast<size_t>(a)], b);
-    system.diagonal().array() += 1 / q_.gamma;
-    // Equilibrated, so that columns of any scale count alike. A column that repeats another to the last bit can still
-    // make the system lose definiteness where 1/gamma is below rounding; a nudge of that size changes no comparison.
-    const VectorXd norm = system.diagonal().cwiseSqrt();
-    system = norm.cwiseInverse().asDiagonal() * system * norm.cwiseInverse().asDiagonal();
-    system.diagonal().array() += 1e-15;
-    const Eigen::LLT<MatrixXd> factor(system);
-    inverse_ = factor.solve(MatrixXd(norm.cwiseInverse().asDiagonal()));
-    inverse_ = norm.cwiseInverse().asDiagonal() * inverse_;
-    w_ = inverse_ * r_s;
-    // One step of refinement against the system as it is.
-    VectorXd residual = r_s - w_ / q_.gamma;
-    for (Index a = 0; a < k; ++a)
-        for (Index b = 0; b < k; ++b) residual[a] -= gram_s_(support[static_cast<size_t>(a)], b) * w_[b];
-    w_ += inverse_ * residual;
     q_columns_.noalias() = gram_s_ * inverse_;
     beta_ = r_;
-    if (k > 0) beta_.noalias() -= gram_s_ * w_;
     h_ = q_.gram.diagonal().array() + 1 / q_.gamma;
-    if (k > 0) h_ -= q_columns_.cwiseProduct(gram_s_).rowwise().sum();
+    if (k > 0) {
+        beta_.noalias() -= gram_s_ * w_;
+        h_ -= q_columns_.cwiseProduct(gram_s_).rowwise().sum();
+    }
     h_ = h_.cwiseMax(1 / q_.gamma);
-    dense_w_.setZero();
-    for (Index a = 0; a < k; ++a) dense_w_[support[static_cast<size_t>(a)]] = w_[a];
-}
-
-double LocalSearch::value() {
-    VectorXd beta;
-    q_.gradient(dense_w_, beta);
-    return q_.least_squares(dense_w_, beta) + dense_w_.squaredNorm() / (2 * q_.gamma) +
-           q_.lambda * static_cast<double>(w_.size());
 }
 
 void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
@@ -155,7 +166,7 @@ double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, in
             support.push_back(enter);
         }
     }
-    return value();
+    return value_of(support);
 }
 
 }  // namespace parsifal

@@ -18,8 +18,11 @@ class LocalSearch {
     explicit LocalSearch(const Quadratic& problem);
 
     // Improves `support` until no single move helps (or max_moves). Columns fixed in stay, columns fixed out stay out.
-    // Returns the value LS + ridge + penalty of the support it ends with; w() holds its coefficients.
+    // Returns the value LS + ridge + penalty of the support it ends with.
     double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
+
+    // The value of a support as it is (an upper bound to it where its system is singular to rounding).
+    double value_of(const std::vector<Index>& support);
 
     // Improves `count` random supports, drawn from the columns with s > 0 (in turn with chances like s, and all alike),
     // and returns the best value; `best` is its support. Repeatable: the draws depend on `count` and the sizes only.
@@ -28,14 +31,13 @@ class LocalSearch {
     // Adds the best column again and again until the support is full or nothing helps.
     void greedy(const ConstFix& fix, std::vector<Index>& support);
 
-    const VectorXd& w() const { return dense_w_; }
-
   private:
+    void fit(const std::vector<Index>& support);
     void refresh(const std::vector<Index>& support);
-    double value();
 
     const Quadratic& q_;
-    VectorXd r_, beta_, h_, w_, dense_w_;
+    VectorXd r_, beta_, h_, w_, step_;
+    std::vector<Index> moved_;
     MatrixXd gram_s_, inverse_, q_columns_;
     std::vector<signed char> inside_;
 };

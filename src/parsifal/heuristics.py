@@ -17,7 +17,7 @@ def round_relaxation(s: FloatArray, v: FloatArray, fix: FixArray, k: int) -> Int
 
 
 def restart_count(size: int, k: int) -> int:
-    """How many random restarts are worth about a tenth of a second (a local search costs some k^2 m operations a move)."""
+    """How many random restarts are worth about a tenth of a second (a move costs some k^2 m operations)."""
     return int(np.clip(3e7 / (size * max(k, 1) ** 2), 16, 200))
 
 

@@ -1,0 +1,209 @@
+#include "tree.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace parsifal {
+
+namespace {
+
+struct WorseBound {
+    bool operator()(const NodePtr& a, const NodePtr& b) const { return a->bound > b->bound; }
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+VectorXd Node::dense() const {
+    VectorXd x = VectorXd::Zero(frame->size());
+    for (size_t i = 0; i < index.size(); ++i) x[index[i]] = v[i];
+    return x;
+}
+
+Tree::Tree(const Quadratic& root, const std::vector<Index>& twin, double objective, const SearchOptions& options)
+    : root_(root),
+      twin_(twin),
+      later_(twin.size()),
+      options_(options),
+      pseudo_(root.size()),
+      objective_(objective),
+      active_(options.threads),
+      working_(static_cast<size_t>(options.threads), INFINITY),
+      start_(now()) {
+    for (size_t j = 0; j < twin.size(); ++j)
+        if (twin[j] >= 0) {
+            has_twins_ = true;
+            later_[static_cast<size_t>(twin[j])].push_back(static_cast<Index>(j));
+        }
+}
+
+double Tree::cutoff() const {
+    const double value = objective_;
+    return value - std::max(options_.rel_gap * std::abs(value), options_.abs_gap);
+}
+
+void Tree::offer(double value, const std::vector<Index>& support) {
+    std::lock_guard lock(mutex_);
+    if (value < objective_ - 1e-12 * std::abs(objective_.load())) {
+        objective_ = value;
+        support_ = support;
+        improved_ = true;
+    }
+}
+
+void Tree::prune(double bound) {
+    std::lock_guard lock(mutex_);
+    pruned_ = std::min(pruned_, bound);
+}
+
+void Tree::register_frame(Frame& frame) {
+    std::lock_guard lock(mutex_);
+    frame.id = static_cast<int>(frames_++);
+    if (options_.certificate_limit <= 0 || records_dropped_) return;
+    record_bytes_ += 16.0 * static_cast<double>(frame.size());
+    frame_records_.push_back({frame.columns, frame.diagonal});
+}
+
+int Tree::record(Record entry) {
+    std::lock_guard lock(mutex_);
+    if (options_.certificate_limit <= 0 || records_dropped_) return -1;
+    record_bytes_ += 64 + 16.0 * static_cast<double>(entry.w.size()) + 8.0 * static_cast<double>(entry.fixed.size());
+    if (record_bytes_ > options_.certificate_limit) {
+        records_dropped_ = true;
+        std::vector<Record>().swap(records_);
+        std::vector<FrameRecord>().swap(frame_records_);
+        return -1;
+    }
+    records_.push_back(std::move(entry));
+    return static_cast<int>(records_.size()) - 1;
+}
+
+void Tree::finish(SearchStop stop) {
+    if (done_) return;
+    stop_ = stop;
+    done_ = true;
+    halt_ = true;
+    wake_workers_.notify_all();
+    wake_main_.notify_all();
+}
+
+SearchState Tree::snapshot() const {
+    double bound = pruned_;
+    for (const auto& node : heap_) bound = std::min(bound, node->bound);
+    for (const double in_hand : working_) bound = std::min(bound, in_hand);
+    // What fixing has excluded is bounded by the cutoff only.
+    return {objective_, std::min(bound, cutoff()), nodes_, static_cast<double>(heap_.size()), now() - start_};
+}
+
+void Tree::insert(NodePtr node) {
+    heap_bytes_ += static_cast<double>(node->bytes());
+    if (heap_bytes_ > options_.memory_limit) depth_first_ = true;
+    if (depth_first_ && heap_bytes_ < 0.5 * options_.memory_limit) {
+        depth_first_ = false;
+        std::make_heap(heap_.begin(), heap_.end(), WorseBound{});
+    }
+    heap_.push_back(std::move(node));
+    if (!depth_first_) std::push_heap(heap_.begin(), heap_.end(), WorseBound{});
+}
+
+NodePtr Tree::pop() {
+    if (!depth_first_) std::pop_heap(heap_.begin(), heap_.end(), WorseBound{});
+    NodePtr node = std::move(heap_.back());
+    heap_.pop_back();
+    heap_bytes_ -= static_cast<double>(node->bytes());
+    return node;
+}
+
+void Tree::push(NodePtr node) {
+    std::lock_guard lock(mutex_);
+    insert(std::move(node));
+}
+
+// A dive goes on while the child is not much worse than the best open node.
+bool Tree::worth_diving(const Node& child) const {
+    if (depth_first_ || heap_.empty()) return true;
+    const double best = heap_.front()->bound;
+    return child.bound <= best + 0.1 * (cutoff() - best);
+}
+
+NodePtr Tree::next(int worker, std::vector<NodePtr> children, double solves) {
+    std::unique_lock lock(mutex_);
+    double& in_hand = working_[static_cast<size_t>(worker)];
+    solves_ += solves;
+    std::sort(children.begin(), children.end(), [](const NodePtr& a, const NodePtr& b) { return a->bound < b->bound; });
+    NodePtr node;
+    for (auto& child : children) {
+        if (!node && !done_ && worth_diving(*child)) {
+            node = std::move(child);
+        } else {
+            insert(std::move(child));
+            wake_workers_.notify_one();
+        }
+    }
+    in_hand = INFINITY;
+    if (now() - start_ > options_.time_limit) finish(SearchStop::time_limit);
+    for (;;) {
+        if (!node) {
+            --active_;
+            if (active_ == 0 && heap_.empty()) finish(SearchStop::optimal);
+            wake_workers_.wait(lock, [&] { return done_ || !heap_.empty(); });
+            ++active_;
+            if (done_) return nullptr;
+            node = pop();
+        }
+        if (done_) {
+            insert(std::move(node));
+            return nullptr;
+        }
+        if (node->bound < cutoff()) break;
+        pruned_ = std::min(pruned_, node->bound);
+        node.reset();
+    }
+    in_hand = node->bound;
+    ++nodes_;
+    depth_ = std::max(depth_, static_cast<double>(node->depth));
+    if (nodes_ > options_.node_limit) {
+        --nodes_;
+        in_hand = INFINITY;
+        insert(std::move(node));
+        finish(SearchStop::node_limit);
+        return nullptr;
+    }
+    return node;
+}
+
+void Tree::supervise(const std::function<bool(const SearchState&)>& poll) {
+    std::unique_lock lock(mutex_);
+    while (!done_) {
+        wake_main_.wait_for(lock, std::chrono::milliseconds(50));
+        if (done_) break;
+        const SearchState state = snapshot();
+        lock.unlock();
+        const bool stop = poll(state);
+        lock.lock();
+        if (stop) finish(SearchStop::interrupted);
+        if (state.seconds > options_.time_limit) finish(SearchStop::time_limit);
+    }
+}
+
+SearchResult Tree::result() {
+    SearchResult r;
+    r.stop = stop_;
+    r.objective = objective_;
+    r.lower_bound = snapshot().lower_bound;
+    r.support = support_;
+    r.improved = improved_;
+    r.nodes = nodes_;
+    r.solves = solves_;
+    r.frames = frames_;
+    r.depth = depth_;
+    r.seconds = now() - start_;
+    r.certificate_complete = options_.certificate_limit > 0 && !records_dropped_;
+    r.records = std::move(records_);
+    r.frame_records = std::move(frame_records_);
+    return r;
+}
+
+}  // namespace parsifal
