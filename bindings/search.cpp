@@ -3,6 +3,8 @@
 #include <nanobind/eigen/dense.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
+
 #include "bindings.hpp"
 
 namespace nb = nanobind;
@@ -55,28 +57,23 @@ void bind_search(nb::module_& m) {
             options.certificate_limit = certificate_limit;
             options.rank = rank;
             SearchResult r;
-            bool raised = false;
+            std::exception_ptr raised;
             {
                 nb::gil_scoped_release release;
                 r = search(root, fix, w, diagonal, twin, objective, options, [&](const SearchState& s) {
                     nb::gil_scoped_acquire acquire;
-                    if (PyErr_CheckSignals() != 0) {
-                        // KeyboardInterrupt: the caller gets the best so far instead.
-                        PyErr_Clear();
-                        return true;
-                    }
-                    if (poll.is_none()) return false;
                     try {
-                        poll(s.objective, s.lower_bound, s.nodes, s.open, s.seconds);
+                        if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+                        if (!poll.is_none()) poll(s.objective, s.lower_bound, s.nodes, s.open, s.seconds);
                     } catch (nb::python_error& error) {
-                        error.restore();
-                        raised = true;
+                        // Ctrl-C: the caller gets the best so far. Anything else is the caller's own, and goes on.
+                        if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::make_exception_ptr(error);
                         return true;
                     }
                     return false;
                 });
             }
-            if (raised) nb::raise_python_error();
+            if (raised) std::rethrow_exception(raised);
             nb::dict d;
             const char* names[] = {"optimal", "time_limit", "node_limit", "interrupted"};
             d["stop"] = names[static_cast<int>(r.stop)];

@@ -78,7 +78,9 @@ double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& 
         prox_[j] = z * (q_.gamma * s / (q_.gamma * s + sigma_[j]));
         taken += 0.5 * z * prox_[j] * delta_[j] - q_.lambda * s;
     }
-    return q_.least_squares(v, beta) + v.dot(beta) - taken;
+    const double squares = q_.least_squares(v, beta), fit = v.dot(beta);
+    rounding_ = 1e-14 * (std::abs(squares) + std::abs(fit) + std::abs(taken));
+    return squares + fit - taken;
 }
 
 // The solution for the present split, as a step from v: (G + D) dv = beta - D v + delta centre - tau q on the active
@@ -213,27 +215,34 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             continue;
         }
         ++result.solves;
-        const double slope = (v_ - prox_).dot(beta_step_);
+        const double slope = (v_ - prox_).dot(beta_step_), blur = rounding_;
         double t = 1;
-        for (;; t *= 0.5) {
+        bool ascent = false;
+        for (; t >= 1e-4; t *= 0.5) {
             trial_v_ = v_ + t * step_;
             trial_beta_ = beta_ + t * beta_step_;
             double trial_theta = theta;
             const double trial = smooth_dual(trial_v_, trial_beta_, trial_theta, cardinality);
-            if (trial >= value + 1e-4 * t * slope - 1e-15 * std::abs(value)) break;
-            if (t < 1e-3) break;
+            ascent = trial >= value + 1e-4 * t * slope - blur - rounding_;
+            if (ascent) break;
+        }
+        if (!ascent) {
+            // The subproblem is too nearly nonsmooth for this step: smooth it, without moving.
+            if (delta >= delta_max) break;
+            set_delta(delta * delta_grow);
+            accepted = 0;
+            continue;
         }
         accepted = t;
         v_.swap(trial_v_);
         beta_.swap(trial_beta_);
-        // Steps that stay short mean that the subproblem is too nearly nonsmooth: weaken it.
+        // Steps that stay short say the same.
         short_steps = t < short_step ? short_steps + 1 : 0;
         if (short_steps >= 2) {
             set_delta(delta * delta_grow);
             short_steps = 0;
         }
     }
-
     last_theta_ = theta;
     best_bound_ = result.bound;
     return result;

@@ -64,6 +64,7 @@ class Relaxation {
     Eigen::LLT<MatrixXd> factor_;
     std::vector<double> scratch_;
     double last_theta_ = 0, best_bound_ = -INFINITY;
+    double rounding_ = 0;  // of the last smooth_dual
 };
 
 }  // namespace parsifal

@@ -1,5 +1,6 @@
 #include "search.hpp"
 
+#include <system_error>
 #include <thread>
 
 #include "tree.hpp"
@@ -24,7 +25,16 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
 
     // The workers are threads of their own even if there is one, so that the caller's can listen for Ctrl-C.
     std::vector<std::thread> workers;
-    for (int t = 0; t < options.threads; ++t) workers.emplace_back([&tree, t] { Worker(tree, t).loop(); });
+    for (int t = 0; t < options.threads; ++t) {
+        try {
+            workers.emplace_back([&tree, t] { Worker(tree, t).loop(); });
+        } catch (const std::system_error&) {
+            // No more threads to be had: those that started do the work.
+            tree.lose_workers(options.threads - t);
+            if (t == 0) throw;
+            break;
+        }
+    }
     tree.supervise(poll);
     for (auto& worker : workers) worker.join();
     return tree.result();

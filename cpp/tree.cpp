@@ -121,6 +121,12 @@ void Tree::push(NodePtr node) {
     insert(std::move(node));
 }
 
+void Tree::lose_workers(int count) {
+    std::lock_guard lock(mutex_);
+    active_ -= count;
+    if (active_ == 0 && heap_.empty()) finish(SearchStop::optimal);
+}
+
 // A dive goes on while the child is not much worse than the best open node.
 bool Tree::worth_diving(const Node& child) const {
     if (depth_first_ || heap_.empty()) return true;

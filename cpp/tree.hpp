@@ -60,6 +60,7 @@ class Tree {
     NodePtr next(int worker, std::vector<NodePtr> children, double solves);
 
     void push(NodePtr node);
+    void lose_workers(int count);
     // Waits for the workers, polling; returns when they are done.
     void supervise(const std::function<bool(const SearchState&)>& poll);
     SearchResult result();

@@ -190,8 +190,9 @@ NodePtr Worker::reframe(NodePtr node) {
     Index tightened_at = old.tightened_at;
     if (retighten) {
         const MatrixXd gram = tree_.root().gram(columns, columns);
-        const VectorXd better = tightening(gram, VectorXd::Ones(live), 25);
-        if (better.sum() > diagonal.sum()) diagonal = better;
+        const VectorXd weight = gram.diagonal().cwiseMax(1e-300).cwiseInverse();
+        const VectorXd better = tightening(gram, weight, 25);
+        if (weight.dot(better) > weight.dot(diagonal)) diagonal = better;
         tightened_at = live;
     }
     auto fresh = make_frame(tree_.root(), std::move(columns), w, diagonal);

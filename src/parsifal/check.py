@@ -214,7 +214,9 @@ class _Tree:
         taken = float(a[state == 1].sum())
         free = np.sort(a[(state == 0) & (a > 0)])[::-1]
         chosen = free[: max(room, 0)]
-        bound = max(inherited, base - taken - float(chosen.sum()))
+        # alpha = 0 is a dual point too: every term of the objective is nonnegative.
+        trivial = c.penalty * int(np.count_nonzero(fix == 1))
+        bound = max(inherited, trivial, base - taken - float(chosen.sum()))
         if r == 0:
             # beta rounds relative to |x_j| |alpha|, which a good fit leaves far above beta itself.
             size = float(np.linalg.norm(self.y - self.X.take(index) @ w)) * float(self.X.norms().sum())

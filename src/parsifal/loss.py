@@ -15,7 +15,7 @@ import numpy as np
 
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError
-from parsifal.problem import FloatArray, IntArray, check_number, check_response, check_support
+from parsifal.problem import FloatArray, IntArray, check_gamma, check_response, check_support
 from parsifal.solution import Incumbent
 
 
@@ -48,9 +48,7 @@ def loss(X: Any, y: Any, support: Any, gamma: float) -> Loss:
     design = as_design(X)
     n, p = design.shape
     response = check_response(y, n)
-    weight = check_number(gamma, "gamma", minimum=0.0)
-    if weight == 0.0:
-        raise InputError("gamma must be > 0")
+    weight = check_gamma(gamma)
     array = np.asarray(support)
     if array.dtype.kind == "f" and array.size:
         if array.shape != (p,) or not np.all((array >= 0) & (array <= 1)):

@@ -89,10 +89,7 @@ def make_problem(
 def resolve_gamma(design: Design, y: FloatArray, gamma: Gamma) -> tuple[float, FloatArray | None]:
     """Return gamma as a number; ``"auto"`` = sqrt(n) / mean squared norm costs a read, whose X'y is returned too."""
     if not isinstance(gamma, str):
-        value = check_number(gamma, "gamma", minimum=0.0)
-        if value == 0.0:
-            raise InputError("gamma must be > 0; the ridge term is |w|^2 / (2 gamma), so large means weak")
-        return value, None
+        return check_gamma(gamma), None
     if gamma != "auto":
         raise InputError(f'gamma must be a positive number or "auto", not {gamma!r}')
     scan = design.scan(y, stats=True)
@@ -144,6 +141,14 @@ def check_number(value: Any, name: str, *, minimum: float) -> float:
     if not math.isfinite(number) or number < minimum:
         raise InputError(f"{name} must be a finite number >= {minimum:g}, not {value}")
     return number
+
+
+def check_gamma(value: Any) -> float:
+    """Return a ridge weight, or say what is wrong with it."""
+    gamma = check_number(value, "gamma", minimum=-math.inf)
+    if not 0 < gamma <= 1e100 or 1 / gamma > 1e100:
+        raise InputError(f"gamma must be > 0 (and between 1e-100 and 1e100), not {value}; large means a weak ridge")
+    return gamma
 
 
 def check_support(support: Any, p: int, name: str = "support") -> IntArray:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from parsifal.design import Design
+from parsifal.errors import NumericalError
 from parsifal.fixing import dual_value
-from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, make_problem
+from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
 
 # A design that a read walks through in a millisecond is not worth guessing about.
@@ -96,12 +97,17 @@ class WorkingSet:
         budget = max(_HELD_BYTES, design.nbytes // 20)
         if 8 * self.problem.n * (self.index.size + index.size) > budget:
             self.columns = None
-        if self.columns is not None:
-            new = design.columns(index)
-            cross, corner, beta = self.columns.T @ new, new.T @ new, new.T @ self.alpha
-            self.columns = np.concatenate([self.columns, new], axis=1) if self.index.size else new
-        else:
-            cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.columns is not None:
+                new = design.columns(index)
+                cross, corner, beta = self.columns.T @ new, new.T @ new, new.T @ self.alpha
+                self.columns = np.concatenate([self.columns, new], axis=1) if self.index.size else new
+            else:
+                cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
+        if not np.isfinite(corner).all():
+            # Columns are gathered before a read has seen all of them: the read names the entry.
+            design.scan(self.problem.y, stats=True)
+            raise NumericalError("products of columns overflow; rescale X")
         if self.index.size:
             gram = np.empty((self.index.size + index.size,) * 2, order="F")
             m = self.index.size
@@ -273,6 +279,7 @@ def relax(
     Relaxation
     """
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    tolerance = check_number(tolerance, "tolerance", minimum=0.0)
     reads = problem.design.reads
     work = WorkingSet(problem)
     work.add(first_columns(problem))
@@ -296,11 +303,12 @@ def relax(
             inner *= 0.1
         last = work.round(problem.fix, inner)
     s, coef = np.zeros(problem.p), np.zeros(problem.p)
-    s[last.index] = last.node.s
-    coef[last.index] = last.node.v
+    s[best.index] = best.node.s
+    coef[best.index] = best.node.v
     return Relaxation(
-        bound=best.bound,
-        primal=last.node.primal,
+        # alpha = 0 gives penalty times the columns forced in.
+        bound=max(best.bound, problem.penalty * np.count_nonzero(problem.fix == 1)),
+        primal=best.node.primal,
         s=s,
         coef=coef,
         alpha=best.alpha,

@@ -135,23 +135,31 @@ class DualPoint:
     bound: float
 
 
-def solve_root(
-    problem: Problem,
-    *,
-    rel_gap: float,
-    warm_start: IntArray | None = None,
-    deadline: float = np.inf,
-    report: Callable[[Root], None] = lambda root: None,
-) -> Root:
-    """Run the root stage until the gap is closed, nothing moves any more, or the deadline passes."""
+def start_root(problem: Problem, *, rel_gap: float, warm_start: IntArray | None = None) -> Root:
+    """A root with a first incumbent: the warm start, or the columns forced in alone."""
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
     start = forced if warm_start is None else warm_start
-    root = Root(
+    return Root(
         problem=problem,
         rel_gap=rel_gap,
         fix=problem.fix.copy(),
         incumbent=fit_support(problem.design, problem.y, start, problem.gamma, problem.penalty),
+        # alpha = 0: every term of the objective is nonnegative.
+        lower_bound=problem.penalty * forced.size,
     )
+
+
+def solve_root(
+    root: Root,
+    *,
+    deadline: float = np.inf,
+    report: Callable[[Root], None] = lambda root: None,
+) -> None:
+    """Run the root stage until the gap is closed, nothing moves any more, or the deadline passes.
+
+    Works on `root` in place: whatever interrupts it, the root holds the best incumbent and a valid bound.
+    """
+    problem = root.problem
     work = WorkingSet(problem)
     work.add(first_columns(problem))
     _read_rounds(root, work, deadline, report)
@@ -159,7 +167,6 @@ def solve_root(
     if not root.closed and np.count_nonzero(root.fix >= 0) <= MOST_COLUMNS and time.monotonic() < deadline:
         _reduced_rounds(root, work, deadline, report)
     root.root_bound = root.lower_bound
-    return root
 
 
 def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None]) -> None:
@@ -256,5 +263,8 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
 
 
 def _tightened(reduced: Reduced) -> Tightened | None:
-    diagonal = tightening_diagonal(reduced.quadratic.gram)
+    gram = reduced.quadratic.gram
+    # Columns count alike whatever their units.
+    squares = np.maximum(np.diag(gram), np.finfo(np.float64).tiny)
+    diagonal = tightening_diagonal(gram, 1.0 / squares)
     return tighten(reduced.quadratic, diagonal) if np.any(diagonal > 0) else None

@@ -14,9 +14,11 @@ from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.proof import make_certificate
-from parsifal.root import Root, solve_root
+from parsifal.root import Root, solve_root, start_root
 from parsifal.search import BRANCHING, SearchResult, run_search
 from parsifal.solution import Solution, Status, reconcile
+
+_MOST_THREADS = 256
 
 
 def solve(
@@ -86,34 +88,41 @@ def solve(
     gap = check_number(rel_gap, "rel_gap", minimum=0.0)
     limit = math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0)
     most_nodes = math.inf if node_limit is None else float(check_count(node_limit, "node_limit"))
-    workers = _cores() if threads is None else check_count(threads, "threads")
-    if branching not in BRANCHING:
+    workers = _cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS)
+    most_memory = check_number(memory_limit, "memory_limit", minimum=0.0)
+    most_proof = check_number(certificate_limit, "certificate_limit", minimum=0.0)
+    if not isinstance(branching, str) or branching not in BRANCHING:
         raise InputError(f"branching must be one of {', '.join(BRANCHING)}, not {branching!r}")
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
     start = None if warm_start is None else _check_start(problem, warm_start)
     reads = problem.design.reads
 
     reporter = Reporter(progress, started)
-    found: SearchResult | None = None
-    with reporter:
-        root = solve_root(
-            problem,
-            rel_gap=gap,
-            warm_start=start,
-            deadline=started + limit,
-            report=lambda r: reporter.show(
-                Progress(
-                    objective=r.incumbent.objective,
-                    lower_bound=r.lower_bound,
-                    nodes=0,
-                    open_nodes=1,
-                    seconds=time.monotonic() - started,
-                    reads=problem.design.reads - reads,
-                )
-            ),
+
+    def report(root: Root) -> None:
+        reporter.show(
+            Progress(
+                objective=root.incumbent.objective,
+                lower_bound=root.lower_bound,
+                nodes=0,
+                open_nodes=1,
+                seconds=time.monotonic() - started,
+                reads=problem.design.reads - reads,
+            )
         )
-        at_root = time.monotonic() - started
-        status: Status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+
+    root = start_root(problem, rel_gap=gap, warm_start=start)
+    found: SearchResult | None = None
+    status: Status
+    with reporter:
+        try:
+            solve_root(root, deadline=started + limit, report=report)
+            at_root = time.monotonic() - started
+            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+        except KeyboardInterrupt:
+            # The root keeps its incumbent and bound up to date, so what it has is a true answer.
+            at_root = time.monotonic() - started
+            status = "interrupted"
         if status == "gap_open" and root.reduced is not None:
             found = run_search(
                 root,
@@ -121,8 +130,8 @@ def solve(
                 node_limit=most_nodes,
                 threads=workers,
                 branching=branching,
-                memory_limit=memory_limit,
-                certificate_limit=certificate_limit,
+                memory_limit=most_memory,
+                certificate_limit=most_proof,
                 poll=reporter.poll if reporter.active else None,
             )
             status = found.status
@@ -130,8 +139,9 @@ def solve(
     objective = root.incumbent.objective
     scale = 0.5 * float(problem.y @ problem.y)
     margin = 0.009 * max(root.rel_gap * abs(objective), root.abs_gap)
-    lower_bound = reconcile(objective, root.lower_bound, scale) - margin
-    certificate = make_certificate(root, found, lower_bound, certificate_limit)
+    floor = problem.penalty * np.count_nonzero(problem.fix == 1)
+    lower_bound = max(reconcile(objective, root.lower_bound, scale) - margin, float(floor))
+    certificate = make_certificate(root, found, lower_bound, most_proof)
     return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
 
 
