@@ -64,9 +64,9 @@ DATA = {
     "y of strings": ({"y": Y.astype("U4")}, "y has dtype <U4; numbers are needed (try y.astype(float))"),
     "y of objects": ({"y": Y.astype(object)}, "y has dtype object; numbers are needed (try y.astype(float))"),
     "y complex": ({"y": Y.astype(complex)}, "y has dtype complex128; numbers are needed (try y.astype(float))"),
-    "gamma negative": ({"gamma": -1}, "gamma must be a finite number >= 0, not -1"),
-    "gamma nan": ({"gamma": np.nan}, "gamma must be a finite number >= 0, not nan"),
-    "gamma infinite": ({"gamma": np.inf}, "gamma must be a finite number >= 0, not inf"),
+    "gamma negative": ({"gamma": -1}, "gamma must be a finite number > 0 (large means a weak ridge), not -1"),
+    "gamma nan": ({"gamma": np.nan}, "gamma must be a finite number > 0 (large means a weak ridge), not nan"),
+    "gamma infinite": ({"gamma": np.inf}, "gamma must be a finite number > 0 (large means a weak ridge), not inf"),
     "gamma none": ({"gamma": None}, "gamma must be a number, not None"),
     "gamma a bool": ({"gamma": True}, "gamma must be a number, not True"),
     "gamma a list": ({"gamma": [1.0]}, "gamma must be a number, not [1.0]"),
@@ -74,7 +74,7 @@ DATA = {
 }
 
 PROBLEM = {
-    "gamma zero": ({"gamma": 0}, "gamma must be > 0; the ridge term is |w|^2 / (2 gamma), so large means weak"),
+    "gamma zero": ({"gamma": 0}, "gamma must be a finite number > 0 (large means a weak ridge), not 0"),
     "gamma a word": ({"gamma": "foo"}, "gamma must be a positive number or \"auto\", not 'foo'"),
     "neither k nor penalty": ({"k": None}, "give k (how many columns), penalty (the price of a column), or both"),
     "k zero": ({"k": 0}, "k must be >= 1, not 0"),
@@ -167,7 +167,7 @@ RELAX = {
 }
 
 LOSS = {
-    "gamma zero": ({"gamma": 0}, "gamma must be > 0"),
+    "gamma zero": ({"gamma": 0}, "gamma must be a finite number > 0 (large means a weak ridge), not 0"),
     "gamma a word": ({"gamma": "foo"}, "gamma must be a number, not 'foo'"),
     "beyond": ({"support": [4]}, "support names column 4, but X has columns 0 to 3"),
     "negative": ({"support": [-1]}, "support names column -1, but X has columns 0 to 3"),

@@ -86,9 +86,10 @@ class _Columns:
 
     def norms(self) -> FloatArray:
         if self.design is not None:
-            return np.sqrt(np.asarray(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))
+            return np.asarray(np.sqrt(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))
         if hasattr(self.X, "toarray"):
-            return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64).ravel())
+            squares = np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64)
+            return np.asarray(np.sqrt(squares).ravel(), dtype=np.float64)
         step = max(1, _BLOCK // max(1, self.shape[0]))
         parts = [
             np.linalg.norm(np.asarray(self.X[:, start : start + step], dtype=np.float64), axis=0)

@@ -58,9 +58,14 @@ def loss(X: Any, y: Any, support: Any, gamma: float) -> Loss:
         index = check_support(support, p)
         root = np.ones(index.size)
     columns = design.columns(index) * root
-    w = ridge(columns, response, weight)
-    alpha = response - columns @ w
-    beta = design.scan(alpha).xv
+    with np.errstate(over="ignore", invalid="ignore"):
+        usable = bool(np.isfinite(np.einsum("ij,ij->j", columns, columns)).all())
+    # The read refuses entries that are not finite, or too large to square, and names the first.
+    alpha = response
+    if usable:
+        w = ridge(columns, response, weight)
+        alpha = response - columns @ w
+    beta = design.scan(alpha, stats=True).xv
     return Loss(primal_value(alpha, w, weight), -0.5 * weight * beta**2)
 
 

@@ -145,10 +145,12 @@ def check_number(value: Any, name: str, *, minimum: float) -> float:
 
 def check_gamma(value: Any) -> float:
     """Return a ridge weight, or say what is wrong with it."""
-    gamma = check_number(value, "gamma", minimum=-math.inf)
-    if not 0 < gamma <= 1e100 or 1 / gamma > 1e100:
-        raise InputError(f"gamma must be > 0 (and between 1e-100 and 1e100), not {value}; large means a weak ridge")
-    return gamma
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        # Beyond these the ridge itself overflows.
+        if not 1e-300 <= float(value) <= 1e300:
+            raise InputError(f"gamma must be a finite number > 0 (large means a weak ridge), not {value}")
+        return float(value)
+    raise InputError(f"gamma must be a number, not {value!r}")
 
 
 def check_support(support: Any, p: int, name: str = "support") -> IntArray:

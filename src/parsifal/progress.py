@@ -41,14 +41,12 @@ ProgressOption = bool | Callable[[Progress], object]
 class Reporter:
     """Hands snapshots to the user's function, or rewrites one line on a terminal (elsewhere: a line now and then)."""
 
-    def __init__(self, option: ProgressOption, started: float, stream: TextIO | None = None) -> None:
+    def __init__(self, option: ProgressOption, stream: TextIO | None = None) -> None:
         if not (isinstance(option, bool) or callable(option)):
             raise InputError(f"progress must be True, False or a function, not {option!r}")
         self.active = bool(option)
         self._call = option if callable(option) else None
-        self._started = started
         self._stream = stream
-        self._last: Progress | None = None
         self._shown = -1e9
         self._width = 0
 
@@ -56,7 +54,6 @@ class Reporter:
         """Take a snapshot."""
         if not self.active:
             return
-        self._last = progress
         if self._call is not None:
             self._call(progress)
             return
@@ -66,20 +63,6 @@ class Reporter:
             return
         self._shown = now
         self._write(stream, progress)
-
-    def poll(self, objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
-        """The compiled search's callback."""
-        last = self._last
-        self.show(
-            Progress(
-                objective=objective,
-                lower_bound=lower_bound if last is None else max(lower_bound, last.lower_bound),
-                nodes=int(nodes),
-                open_nodes=int(open_nodes),
-                seconds=time.monotonic() - self._started,
-                reads=0.0 if last is None else last.reads,
-            )
-        )
 
     def _write(self, stream: TextIO, progress: Progress) -> None:
         line = str(progress)

@@ -19,8 +19,13 @@ from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import MOST_COLUMNS, Reduced, reduce
 from parsifal.relaxation import Round, WorkingSet, first_columns
-from parsifal.solution import Incumbent, relative_gap
+from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
+
+# The part of the allowed gap that the claim keeps as a distance from what was computed, so that a check in other
+# arithmetic reaches it; pruning leaves a little more.
+MARGIN = 0.009
+_PRUNE = 0.99
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
@@ -63,11 +68,11 @@ class Root:
     def cutoff(self) -> float:
         # A hair above what would do, so that the rounding of the last few operations cannot spoil the promise.
         value = self.incumbent.objective
-        return value - max(self.prune_gap * abs(value), 0.99 * self.abs_gap)
+        return value - max(self.prune_gap * abs(value), _PRUNE * self.abs_gap)
 
     @property
     def prune_gap(self) -> float:
-        return 0.99 * self.rel_gap
+        return _PRUNE * self.rel_gap
 
     @property
     def abs_gap(self) -> float:
@@ -81,13 +86,20 @@ class Root:
     @property
     def closed(self) -> bool:
         value = self.incumbent.objective
-        return value - self.lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
+        return value - self.lower_bound <= (1 - MARGIN) * max(self.rel_gap * abs(value), self.abs_gap)
 
     def offer(self, candidate: Incumbent) -> bool:
         if candidate.objective < self.incumbent.objective:
             self.incumbent = candidate
             return True
         return False
+
+    def claim(self, lower_bound: float) -> float:
+        """The bound as it is told: `lower_bound` less the margin, never above the objective."""
+        p, value = self.problem, self.incumbent.objective
+        margin = MARGIN * max(self.rel_gap * abs(value), self.abs_gap)
+        floor = p.penalty * int(np.count_nonzero(p.fix == 1))
+        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, floor)
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""

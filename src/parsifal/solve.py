@@ -16,7 +16,7 @@ from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.proof import make_certificate
 from parsifal.root import Root, solve_root, start_root
 from parsifal.search import BRANCHING, SearchResult, run_search
-from parsifal.solution import Solution, Status, reconcile
+from parsifal.solution import Solution, Status
 
 _MOST_THREADS = 256
 
@@ -97,15 +97,27 @@ def solve(
     start = None if warm_start is None else _check_start(problem, warm_start)
     reads = problem.design.reads
 
-    reporter = Reporter(progress, started)
+    reporter = Reporter(progress)
 
     def report(root: Root) -> None:
         reporter.show(
             Progress(
                 objective=root.incumbent.objective,
-                lower_bound=root.lower_bound,
+                lower_bound=root.claim(root.lower_bound),
                 nodes=0,
                 open_nodes=1,
+                seconds=time.monotonic() - started,
+                reads=problem.design.reads - reads,
+            )
+        )
+
+    def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
+        reporter.show(
+            Progress(
+                objective=min(objective, root.incumbent.objective),
+                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
+                nodes=int(nodes),
+                open_nodes=int(open_nodes),
                 seconds=time.monotonic() - started,
                 reads=problem.design.reads - reads,
             )
@@ -132,15 +144,10 @@ def solve(
                 branching=branching,
                 memory_limit=most_memory,
                 certificate_limit=most_proof,
-                poll=reporter.poll if reporter.active else None,
+                poll=poll if reporter.active else None,
             )
             status = found.status
-    # The claim keeps a little distance from what was computed, so that a check in other arithmetic reaches it.
-    objective = root.incumbent.objective
-    scale = 0.5 * float(problem.y @ problem.y)
-    margin = 0.009 * max(root.rel_gap * abs(objective), root.abs_gap)
-    floor = problem.penalty * np.count_nonzero(problem.fix == 1)
-    lower_bound = max(reconcile(objective, root.lower_bound, scale) - margin, float(floor))
+    lower_bound = root.claim(root.lower_bound)
     certificate = make_certificate(root, found, lower_bound, most_proof)
     return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
 
