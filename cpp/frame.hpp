@@ -20,7 +20,7 @@ struct Frame {
     MatrixXd gram;               // tightened
     VectorXd v0, beta0;
     double ls0 = 0;
-    Index tightened_at = 0;  // number of columns when the diagonal was computed; 0: never
+    bool tightened = false;  // whether a diagonal has been looked for
     int id = 0;
 
     Quadratic problem(double gamma, double lambda, Index k) const { return {gram, v0, beta0, ls0, gamma, lambda, k}; }

@@ -18,7 +18,7 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
     const Fixes fix_live = fix(columns);
     const VectorXd w_live = w(columns), diagonal_live = diagonal(columns);
     auto frame = make_frame(root, columns, w_live, diagonal_live);
-    frame->tightened_at = diagonal_live.maxCoeff() > 0 ? frame->size() : 0;
+    frame->tightened = diagonal_live.maxCoeff() > 0;
     tree.register_frame(*frame);
     if (NodePtr node = Worker(tree, 0).evaluate(frame, fix_live, frame->v0, -1, -1, 0, 0, -INFINITY))
         tree.push(std::move(node));

@@ -29,7 +29,7 @@ struct SearchOptions {
     double memory_limit = 2e9;     // bytes of open nodes before the search turns depth first
     double certificate_limit = 0;  // bytes of tree records kept; 0: none
     Index rank = 0;                // min(n, p) of the data: tightening can help only below it
-    Index tighten_at_most = 400;   // columns
+    Index tighten_at_most = 100;   // columns
 };
 
 struct SearchState {

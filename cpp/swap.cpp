@@ -96,10 +96,14 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
         if (fix[j] > 0) forced.push_back(j);
         if (fix[j] == 0 && s[j] > 0) pool.push_back(j);
     }
-    const size_t draw = std::min(pool.size(), static_cast<size_t>(std::max<Index>(0, q_.k)) -
-                                                  std::min(static_cast<size_t>(q_.k), forced.size()));
+    size_t draw = std::min(pool.size(), static_cast<size_t>(std::max<Index>(0, q_.k)) -
+                                            std::min(static_cast<size_t>(q_.k), forced.size()));
     std::mt19937_64 random(20170917);
-    double best_value = INFINITY;
+    double best_value = INFINITY, total = 0;
+    int hits = 0;
+    for (const Index j : pool) total += s[j];
+    // As many as the relaxation takes in all: with a penalty, k says little about the size of a good support.
+    draw = std::min(draw, static_cast<size_t>(std::lround(total)) + 1);
     std::vector<std::pair<double, Index>> keys(pool.size());
     for (int start = 0; start < count; ++start) {
         // The smallest of -log(u) / weight are a sample without replacement.
@@ -112,10 +116,14 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
         for (size_t a = 0; a < draw; ++a) support.push_back(keys[a].second);
         std::sort(support.begin(), support.end());
         const double value = improve(fix, support, 100);
-        if (value < best_value) {
+        const double same = 1e-9 * std::abs(value);
+        if (value < best_value - same) {
             best_value = value;
             best = support;
+            hits = 0;
         }
+        // Ending in one place again and again is what the best place looks like.
+        if (value <= best_value + same && ++hits >= 6) break;
     }
     return best_value;
 }

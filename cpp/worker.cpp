@@ -142,7 +142,10 @@ void Worker::offer_rounding(const Fixes& fix) {
         if (fix[a] > 0) ++forced;
         if (fix[a] == 0 && s[a] > 0) order.push_back(a);
     }
-    const auto room = static_cast<size_t>(std::max<Index>(0, tree_.root().k - forced));
+    double total = 0;
+    for (const Index a : order) total += s[a];
+    const auto room =
+        static_cast<size_t>(std::clamp<Index>(tree_.root().k - forced, 0, static_cast<Index>(std::lround(total)) + 1));
     if (order.size() > room) {
         std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room), order.end(),
                          [&](Index a, Index b) {
@@ -171,10 +174,11 @@ NodePtr Worker::reframe(NodePtr node) {
     Index live = 0;
     for (Index a = 0; a < old.size(); ++a) live += node->fix[a] >= 0;
     const auto width = static_cast<double>(live);
-    const bool tightenable = live < options.rank && live <= options.tighten_at_most && live > 1;
-    const bool retighten =
-        tightenable && (old.tightened_at == 0 || width <= 0.6 * static_cast<double>(old.tightened_at));
-    if (!retighten && width > 0.7 * static_cast<double>(old.size())) return node;
+    // Where the root could be tightened, doing so again for fewer columns never paid (measured on the real data sets
+    // and on n > p instances: a third fewer nodes at twice the time each); where it could not, the first chance is
+    // taken.
+    const bool first_chance = !old.tightened && live < options.rank && live <= options.tighten_at_most && live > 1;
+    if (!first_chance && width > 0.7 * static_cast<double>(old.size())) return node;
     std::vector<Index> columns;
     Fixes fix(live);
     VectorXd w(live), diagonal(live);
@@ -187,16 +191,14 @@ NodePtr Worker::reframe(NodePtr node) {
             diagonal[b] = old.diagonal[a];
             ++b;
         }
-    Index tightened_at = old.tightened_at;
-    if (retighten) {
+    if (first_chance) {
         const MatrixXd gram = tree_.root().gram(columns, columns);
         const VectorXd weight = gram.diagonal().cwiseMax(1e-300).cwiseInverse();
         const VectorXd better = tightening(gram, weight, 25);
         if (weight.dot(better) > weight.dot(diagonal)) diagonal = better;
-        tightened_at = live;
     }
     auto fresh = make_frame(tree_.root(), std::move(columns), w, diagonal);
-    fresh->tightened_at = tightened_at;
+    fresh->tightened = old.tightened || first_chance;
     tree_.register_frame(*fresh);
     return evaluate(fresh, fix, fresh->v0, node->record, -1, 0, node->depth, node->bound);
 }

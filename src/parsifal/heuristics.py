@@ -9,11 +9,13 @@ from parsifal.quadratic import Quadratic
 
 
 def round_relaxation(s: FloatArray, v: FloatArray, fix: FixArray, k: int) -> IntArray:
-    """Keep the columns fixed in and, of the rest with s > 0, the k largest s (by |v| where s ties)."""
+    """Keep the columns fixed in and, of the rest, as many as s sums up to (at most k in all): the largest s, by |v|
+    where s ties."""
     forced = np.flatnonzero(fix == 1)
     free = np.flatnonzero((fix == 0) & (s > 0))
     order = np.lexsort((-np.abs(v[free]), -s[free]))
-    return np.sort(np.concatenate([forced, free[order[: max(0, k - forced.size)]]])).astype(np.int64)
+    room = min(max(0, k - forced.size), round(float(s[free].sum())) + 1)
+    return np.sort(np.concatenate([forced, free[order[:room]]])).astype(np.int64)
 
 
 def restart_count(size: int, k: int) -> int:
