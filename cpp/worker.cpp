@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 #include "dual.hpp"
 #include "tighten.hpp"
@@ -289,48 +291,73 @@ Candidate Worker::pick(const Node& node, const VectorXd& v) {
     return choice;
 }
 
+// The smallest |beta_j| that the best completion takes, among the free columns of `fix`.
+double Worker::threshold(const VectorXd& beta, const Fixes& fix) {
+    Index room = quadratic_->k;
+    scratch_.clear();
+    for (Index a = 0; a < beta.size(); ++a) {
+        if (fix[a] > 0) --room;
+        if (fix[a] == 0) scratch_.push_back(std::abs(beta[a]));
+    }
+    const double least = std::sqrt(2 * quadratic_->lambda / quadratic_->gamma);
+    if (room <= 0) return INFINITY;
+    if (static_cast<size_t>(room) >= scratch_.size()) return least;
+    std::nth_element(scratch_.begin(), scratch_.begin() + (room - 1), scratch_.end(), std::greater<>());
+    return std::max(least, scratch_[static_cast<size_t>(room) - 1]);
+}
+
 void Worker::focus(const Node& node, const VectorXd& v) {
     focus_.reset();
     const Index m = frame_->size();
     if (m <= wide) return;
-    VectorXd beta;
-    quadratic_->gradient(v, beta);
-    Index room = quadratic_->k;
-    scratch_.clear();
-    for (Index a = 0; a < m; ++a) {
-        if (node.fix[a] > 0) --room;
-        if (node.fix[a] == 0) scratch_.push_back(std::abs(beta[a]));
-    }
-    double threshold = std::sqrt(2 * quadratic_->lambda / quadratic_->gamma);
-    if (room > 0 && static_cast<size_t>(room) < scratch_.size()) {
-        std::nth_element(scratch_.begin(), scratch_.begin() + (room - 1), scratch_.end(), std::greater<>());
-        threshold = std::max(threshold, scratch_[static_cast<size_t>(room) - 1]);
-    }
-    auto fresh = std::make_unique<Focus>();
+    focus_ = std::make_unique<Focus>();
+    quadratic_->gradient(v, focus_->beta);
+    focus_->v = v;
+    focus_->ls = quadratic_->least_squares(v, focus_->beta);
+    const double least = near_threshold * threshold(focus_->beta, node.fix);
     for (Index a = 0; a < m; ++a)
-        if (node.fix[a] > 0 || v[a] != 0 || (node.fix[a] == 0 && std::abs(beta[a]) >= near_threshold * threshold))
-            fresh->columns.push_back(a);
-    if (2 * static_cast<Index>(fresh->columns.size()) > m) return;
-    fresh->gram = quadratic_->gram(fresh->columns, fresh->columns);
-    fresh->v0 = v(fresh->columns);
-    fresh->beta0 = beta(fresh->columns);
-    fresh->quadratic =
-        std::make_unique<Quadratic>(Quadratic{fresh->gram, fresh->v0, fresh->beta0, quadratic_->least_squares(v, beta),
-                                              quadratic_->gamma, quadratic_->lambda, quadratic_->k});
-    fresh->relaxation = std::make_unique<Relaxation>(*fresh->quadratic);
-    focus_ = std::move(fresh);
+        if (node.fix[a] > 0 || v[a] != 0 || (node.fix[a] == 0 && std::abs(focus_->beta[a]) >= least))
+            focus_->columns.push_back(a);
+    if (2 * static_cast<Index>(focus_->columns.size()) > m)
+        focus_.reset();
+    else
+        gather_focus();
+}
+
+void Worker::gather_focus() {
+    Focus& f = *focus_;
+    f.relaxation.reset();
+    f.gram = quadratic_->gram(f.columns, f.columns);
+    f.v0 = f.v(f.columns);
+    f.beta0 = f.beta(f.columns);
+    f.quadratic = std::make_unique<Quadratic>(
+        Quadratic{f.gram, f.v0, f.beta0, f.ls, quadratic_->gamma, quadratic_->lambda, quadratic_->k});
+    f.relaxation = std::make_unique<Relaxation>(*f.quadratic);
 }
 
 VectorXd Worker::focused_start(const Fixes& fix, const VectorXd& start, double tolerance) {
-    const Fixes fix_near = fix(focus_->columns);
-    const VectorXd start_near = start(focus_->columns);
-    const RelaxationResult r =
-        focus_->relaxation->solve(fix_near, start_near, tree_.cutoff(), tolerance, 0.5 * branch_slack, most_solves);
-    solves_ += r.solves;
-    VectorXd lifted = VectorXd::Zero(fix.size());
-    // A bound past the cutoff is what the solve on all columns should find at once; otherwise it needs the primal
-    // point.
-    lifted(focus_->columns) = r.stop == Stop::cutoff ? focus_->relaxation->best_v() : focus_->relaxation->v();
+    VectorXd lifted = start, beta;
+    for (int pass = 0; pass < 3; ++pass) {
+        Focus& f = *focus_;
+        const Fixes fix_near = fix(f.columns);
+        const RelaxationResult r = f.relaxation->solve(fix_near, VectorXd(lifted(f.columns)), tree_.cutoff(), tolerance,
+                                                       0.5 * branch_slack, most_solves);
+        solves_ += r.solves;
+        lifted.setZero();
+        // Where the bound passes the cutoff, the best dual point should do so on all columns too; otherwise the primal
+        // point is the better start.
+        lifted(f.columns) = r.stop == Stop::cutoff ? f.relaxation->best_v() : f.relaxation->v();
+        quadratic_->gradient(lifted, beta);
+        const double least = (1 + 1e-6) * threshold(VectorXd(beta(f.columns)), fix_near);
+        std::vector<Index> missing;
+        for (Index a = 0; a < fix.size(); ++a)
+            if (fix[a] == 0 && std::abs(beta[a]) > least) missing.push_back(a);
+        std::vector<Index> wider;
+        std::set_union(f.columns.begin(), f.columns.end(), missing.begin(), missing.end(), std::back_inserter(wider));
+        if (wider.size() == f.columns.size() || 2 * static_cast<Index>(wider.size()) > fix.size()) break;
+        f.columns = std::move(wider);
+        gather_focus();
+    }
     return lifted;
 }
 

@@ -78,9 +78,6 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     k = columns.shape[1]
     if k == 0:
         return np.zeros(0)
-    # Half of the package's import time, were it at the top.
-    import scipy.linalg
-
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
     norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
     scaled = columns / norms
@@ -88,18 +85,18 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     system = scaled.T @ scaled
     system[np.diag_indices(k)] += ridge_diagonal
     try:
-        factor = scipy.linalg.cho_factor(system, check_finite=False)
-        if np.min(np.abs(np.diag(factor[0]))) < 1e-5:
-            raise scipy.linalg.LinAlgError
-    except scipy.linalg.LinAlgError:
+        factor = np.linalg.cholesky(system)
+        well = bool(factor.diagonal().min() > 1e-5)
+    except np.linalg.LinAlgError:
+        well = False
+    if not well:
         stacked = np.vstack([scaled, np.diag(np.sqrt(ridge_diagonal))])
         padded = np.concatenate([y, np.zeros(k)])
-        u: FloatArray = scipy.linalg.lstsq(stacked, padded, cond=1e-15, check_finite=False, lapack_driver="gelsd")[0]
-        return np.asarray(u / norms)
-    u = scipy.linalg.cho_solve(factor, scaled.T @ y, check_finite=False)
+        return np.asarray(np.linalg.lstsq(stacked, padded, rcond=1e-15)[0] / norms)
+    inverse = np.linalg.inv(system)
+    u = inverse @ (scaled.T @ y)
     for _ in range(2):
-        gradient = scaled.T @ (y - scaled @ u) - ridge_diagonal * u
-        u = u + scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+        u = u + inverse @ (scaled.T @ (y - scaled @ u) - ridge_diagonal * u)
     return np.asarray(u / norms)
 
 
