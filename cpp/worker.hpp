@@ -32,9 +32,11 @@ class Worker {
     void collect_candidates(Node& node) const;
     void write_record(Node& node, Record entry);
 
-    // In a wide frame the children are solved on the few columns near the threshold first; what comes out is a start
-    // for the solve on all columns, which mostly has nothing left to do.
+    // In a wide frame the children are solved on the few columns near the threshold first, and those that turn out to
+    // be missing; what comes out is a start for the solve on all columns, which mostly has nothing left to do.
     void focus(const Node& node, const VectorXd& v);
+    void gather_focus();
+    double threshold(const VectorXd& beta, const Fixes& fix);
     VectorXd focused_start(const Fixes& fix, const VectorXd& start, double tolerance);
 
     Tree& tree_;
@@ -46,6 +48,8 @@ class Worker {
 
     struct Focus {
         std::vector<Index> columns;
+        VectorXd v, beta;  // the node's point, on all columns of the frame
+        double ls = 0;
         MatrixXd gram;
         VectorXd v0, beta0;
         std::unique_ptr<Quadratic> quadratic;
