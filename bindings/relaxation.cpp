@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "gram.hpp"
 #include "swap.hpp"
 #include "tighten.hpp"
 
@@ -34,6 +35,25 @@ const char* name(Stop stop) {
 }  // namespace
 
 void bind_relaxation(nb::module_& m) {
+    m.def(
+        "gram",
+        [](Matrix a, Matrix b) {
+            nb::gil_scoped_release release;
+            return gram(a, b);
+        },
+        "a"_a, "b"_a, "a'b, without a BLAS.");
+
+    m.def(
+        "residual",
+        [](Vector y, Matrix columns, Vector v) {
+            nb::gil_scoped_release release;
+            VectorXd r = y;
+            for (Index j = 0; j < v.size(); ++j)
+                if (v[j] != 0) r.noalias() -= v[j] * columns.col(j);
+            return r;
+        },
+        "y"_a, "columns"_a, "v"_a, "y - columns v, skipping zeros.");
+
     m.def(
         "relax",
         [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,

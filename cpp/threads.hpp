@@ -22,8 +22,9 @@ inline int available_cores() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Starting a thread costs some 20 microseconds, about what it takes to read this much.
-constexpr std::size_t kBytesWorthThreads = std::size_t{1} << 20;
+// One core reads this much in about a millisecond. Below it a second thread seldom helps and can cost a scheduler's
+// time slice: a BLAS that has just been called keeps its own threads spinning on the other cores.
+constexpr std::size_t kBytesWorthThreads = std::size_t{1} << 24;
 
 // Threads for a call that touches `bytes`; `asked` = 0 means every available core.
 inline int threads_for(std::size_t bytes, int asked) {

@@ -51,6 +51,12 @@ class SparseMatrix:
     def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
+def gram(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """a'b, without a BLAS."""
+
+def residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """y - columns v, skipping zeros."""
+
 def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int) -> dict:
     """Solve the relaxation of one node of the reduced problem."""
 

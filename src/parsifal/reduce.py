@@ -13,7 +13,7 @@ import numpy as np
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
-from parsifal.relaxation import WorkingSet
+from parsifal.relaxation import WorkingSet, product
 from parsifal.solution import Incumbent
 
 # A Gram matrix of this many columns is 200 MB; more survivors than this are left to the working set.
@@ -77,7 +77,9 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
         v0 = np.zeros(index.size)
         inside = np.isin(work.index, index)
         v0[np.searchsorted(index, work.index[inside])] = work.v[inside]
-        quadratic = replace(work.quadratic(), gram=(columns.T @ columns).T, v0=v0, beta0=columns.T @ work.alpha)
+        quadratic = replace(
+            work.quadratic(), gram=product(columns, columns), v0=v0, beta0=product(columns, work.alpha[:, None])[:, 0]
+        )
         return Reduced(problem=problem, index=index, fix=fix[index], quadratic=quadratic)
     if missing.size:
         work.add(missing)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import parsifal._core as _core
 from parsifal.design import Design
 from parsifal.errors import NumericalError
 from parsifal.fixing import dual_value
@@ -22,6 +23,7 @@ _SLICE_BYTES = 1 << 26
 # Columns of the working set are held up to this many bytes, or a twentieth of X.
 _HELD_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
+_SMALL_PRODUCT = 1 << 31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,7 @@ class WorkingSet:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.columns is not None:
                 new = design.columns(index)
-                cross, corner, beta = self.columns.T @ new, new.T @ new, new.T @ self.alpha
+                cross, corner, beta = product(self.columns, new), product(new, new), new.T @ self.alpha
                 self.columns = np.concatenate([self.columns, new], axis=1) if self.index.size else new
             else:
                 cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
@@ -121,10 +123,10 @@ class WorkingSet:
 
     def residual(self, v: FloatArray) -> FloatArray:
         """y - X_W v."""
+        if self.columns is not None:
+            return np.asarray(_core.residual(self.problem.y, self.columns, v))
         active = np.flatnonzero(v)
-        if self.columns is None:
-            return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
-        return np.asarray(self.problem.y - self.columns[:, active] @ v[active])
+        return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
 
     def quadratic(self) -> Quadratic:
         """The problem on W, around the point of the last read."""
@@ -173,6 +175,13 @@ class WorkingSet:
         if candidates.size > most:
             candidates = candidates[np.argpartition(-magnitude[candidates], most)[:most]]
         return candidates.astype(np.int64)
+
+
+def product(a: FloatArray, b: FloatArray) -> FloatArray:
+    """a'b; all but large ones without a BLAS, whose threads would go on spinning beside ours."""
+    if a.shape[0] * a.shape[1] * b.shape[1] < _SMALL_PRODUCT:
+        return np.asarray(_core.gram(a, b))
+    return np.asarray(a.T @ b)
 
 
 def stream_gram(

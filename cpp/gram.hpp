@@ -1,0 +1,12 @@
+// Products of columns, on our own threads. A BLAS would wake its own, which go on spinning for milliseconds beside ours
+// and make what comes next slower than the product was.
+#pragma once
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+// a'b; only one triangle is computed where a and b are the same array.
+MatrixXd gram(const ConstMatrix& a, const ConstMatrix& b);
+
+}  // namespace parsifal
