@@ -13,7 +13,7 @@ DualChoice choose(const ConstVector& beta, const ConstFix& fix, double gamma, do
     for (Index j = 0; j < beta.size(); ++j) {
         const double a = 0.5 * gamma * beta[j] * beta[j] - lambda;
         if (fix[j] == 0) {
-            if (a > 0) scratch.push_back(a);
+            if (!(a <= 0)) scratch.push_back(a);  // a NaN is kept, and spoils the bound as it should
         } else if (fix[j] > 0) {
             c.taken += a;
             --room;

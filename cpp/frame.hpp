@@ -1,7 +1,7 @@
 // A frame: the columns that a subtree still has to decide, as a small problem of their own.
 //
 // Nodes share the frame of an ancestor until enough columns have been fixed out; then a new, smaller frame is gathered
-// from the root's Gram matrix around the node's own point, and tightened again if it has fewer columns than X has rows.
+// from the root's Gram matrix around the node's own point, and tightened if the root could not be and this can.
 #pragma once
 
 #include <memory>

@@ -19,8 +19,7 @@ using Index = Eigen::Index;
 using ConstMatrix = Eigen::Ref<const MatrixXd>;
 using ConstVector = Eigen::Ref<const VectorXd>;
 
-// What is already decided about a column.
-enum class Fix : signed char { out = -1, free = 0, in = 1 };
+// What is already decided about each column: 1 in, -1 out, 0 free.
 using ConstFix = Eigen::Ref<const Eigen::Matrix<signed char, Eigen::Dynamic, 1>>;
 
 struct Quadratic {

@@ -243,6 +243,10 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             short_steps = 0;
         }
     }
+    // The bound that is told belongs to a beta computed afresh, not to one that many steps have been added to.
+    q_.gradient(best_v_, best_beta_);
+    result.bound = dual_value(best_v_, best_beta_);
+    if (result.stop == Stop::cutoff && !(result.bound > cutoff)) result.stop = Stop::stalled;
     last_theta_ = theta;
     best_bound_ = result.bound;
     return result;

@@ -1,5 +1,6 @@
 #include "search.hpp"
 
+#include <exception>
 #include <system_error>
 #include <thread>
 
@@ -18,16 +19,23 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
     const Fixes fix_live = fix(columns);
     const VectorXd w_live = w(columns), diagonal_live = diagonal(columns);
     auto frame = make_frame(root, columns, w_live, diagonal_live);
-    frame->tightened = diagonal_live.maxCoeff() > 0;
+    frame->tightened = (diagonal_live.array() > 0).any();
     tree.register_frame(*frame);
     if (NodePtr node = Worker(tree, 0).evaluate(frame, fix_live, frame->v0, -1, -1, 0, 0, -INFINITY))
         tree.push(std::move(node));
 
     // The workers are threads of their own even if there is one, so that the caller's can listen for Ctrl-C.
-    std::vector<std::thread> workers;
+    std::vector<std::jthread> workers;
+    workers.reserve(static_cast<size_t>(options.threads));
     for (int t = 0; t < options.threads; ++t) {
         try {
-            workers.emplace_back([&tree, t] { Worker(tree, t).loop(); });
+            workers.emplace_back([&tree, t] {
+                try {
+                    Worker(tree, t).loop();
+                } catch (...) {
+                    tree.fail(std::current_exception());
+                }
+            });
         } catch (const std::system_error&) {
             // No more threads to be had: those that started do the work.
             tree.lose_workers(options.threads - t);
@@ -36,7 +44,7 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
         }
     }
     tree.supervise(poll);
-    for (auto& worker : workers) worker.join();
+    workers.clear();  // joins
     return tree.result();
 }
 

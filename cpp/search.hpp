@@ -67,7 +67,7 @@ struct SearchResult {
 
 // `fix` and `w` are the root's fixes and relaxation solution, `diagonal` the root's tightening (zeros: none),
 // `objective` the incumbent's value. twin[j] = i < j if column j repeats column i, which then goes first; -1 otherwise.
-// `poll` is called from the calling thread about ten times a second; true stops the search.
+// `poll` is called from the calling thread about twenty times a second; true stops the search.
 SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
                     const std::function<bool(const SearchState&)>& poll);

@@ -98,6 +98,7 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
     }
     size_t draw = std::min(pool.size(), static_cast<size_t>(std::max<Index>(0, q_.k)) -
                                             std::min(static_cast<size_t>(q_.k), forced.size()));
+    best = forced;
     std::mt19937_64 random(20170917);
     double best_value = INFINITY, total = 0;
     int hits = 0;

@@ -39,9 +39,8 @@ Tree::Tree(const Quadratic& root, const std::vector<Index>& twin, double objecti
         }
 }
 
-double Tree::cutoff() const {
-    const double value = objective_;
-    return value - std::max(options_.rel_gap * std::abs(value), options_.abs_gap);
+double Tree::cutoff(double objective) const {
+    return objective - std::max(options_.rel_gap * std::abs(objective), options_.abs_gap);
 }
 
 void Tree::offer(double value, const std::vector<Index>& support) {
@@ -194,7 +193,14 @@ void Tree::supervise(const std::function<bool(const SearchState&)>& poll) {
     }
 }
 
+void Tree::fail(std::exception_ptr error) {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    finish(SearchStop::interrupted);
+}
+
 SearchResult Tree::result() {
+    if (error_) std::rethrow_exception(error_);
     SearchResult r;
     r.stop = stop_;
     r.objective = objective_;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -46,7 +47,8 @@ class Tree {
     const std::vector<Index>& later(Index j) const { return later_[static_cast<size_t>(j)]; }
 
     double objective() const { return objective_; }
-    double cutoff() const;
+    double cutoff() const { return cutoff(objective_); }
+    double cutoff(double objective) const;
     bool halted() const { return halt_; }
 
     // These take the mutex.
@@ -61,6 +63,8 @@ class Tree {
 
     void push(NodePtr node);
     void lose_workers(int count);
+    // A worker met an exception: stops the search; result() throws it.
+    void fail(std::exception_ptr error);
     // Waits for the workers, polling; returns when they are done.
     void supervise(const std::function<bool(const SearchState&)>& poll);
     SearchResult result();
@@ -88,6 +92,7 @@ class Tree {
     bool depth_first_ = false, done_ = false, improved_ = false;
     int active_;
     SearchStop stop_ = SearchStop::optimal;
+    std::exception_ptr error_;
     std::vector<Index> support_;
     std::vector<double> working_;  // bound of the node that each worker has in hand; infinite: none
     double start_, nodes_ = 0, solves_ = 0, frames_ = 0, depth_ = 0, pruned_ = INFINITY;

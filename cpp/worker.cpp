@@ -50,7 +50,8 @@ NodePtr Worker::evaluate(const std::shared_ptr<const Frame>& frame, Fixes fix, V
                          signed char side, int depth, double parent_bound) {
     enter(frame);
     const Quadratic& root = tree_.root();
-    const double cutoff = tree_.cutoff(), tolerance = 0.1 * (tree_.objective() - cutoff);
+    const double objective = tree_.objective(), cutoff = tree_.cutoff(objective),
+                 tolerance = 0.1 * (objective - cutoff);
     if (focus_) start = focused_start(fix, start, tolerance);
     RelaxationResult r = relaxation_->solve(fix, start, cutoff, tolerance, branch_slack, most_solves);
     solves_ += r.solves;

@@ -1,4 +1,4 @@
-"""Certificates: what a stranger needs to verify an answer, and the check itself.
+"""Certificates: what a stranger needs to verify an answer (`parsifal.check` does it).
 
 This module uses NumPy and nothing of the solver. The proof is a tree of records. A record stands for all supports that
 agree with the decisions on the way to it, and carries a sparse w. With alpha = y - X w, beta = X'alpha,
@@ -112,7 +112,7 @@ class Certificate:
     def load(cls, path: str | Path) -> Certificate:
         """Read what `save` wrote; a ValueError says what is wrong with any other file."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 return cls.from_arrays({name: archive[name] for name in archive.files})
         except (OSError, EOFError, KeyError) as error:
             if isinstance(error, FileNotFoundError):
@@ -146,7 +146,10 @@ class Certificate:
             else:
                 if array.shape != ():
                     raise ValueError(f"{field.name} must be a single value")
-                values[field.name] = {"int": int, "float": float, "bool": bool}[str(field.type)](array)
+                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(field.type)]
+                if array.dtype.kind not in kinds:
+                    raise ValueError(f"{field.name} must be of type {field.type}, not {array.dtype}")
+                values[field.name] = kind(array)
         return cls(**values)
 
 
@@ -166,6 +169,6 @@ class CheckResult:
 
 
 def fingerprint(beta: FloatArray) -> float:
-    """A fixed pseudo-random weighting of X'alpha: any change of X, y or w changes it."""
+    """A fixed pseudo-random weighting of X'alpha, which all but the smallest changes of X, y or w change."""
     weights = np.random.Generator(np.random.PCG64(_WEIGHT_SEED)).uniform(0.5, 1.5, beta.size)
     return float(weights @ beta)

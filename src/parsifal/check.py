@@ -12,6 +12,7 @@ from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray,
 FixArray = npt.NDArray[np.int8]
 
 _BLOCK = 1 << 22  # entries of X looked at at a time
+_EIGENVALUE = 2e-14  # rounding of an eigenvalue, per column, relative to columns of unit norm
 
 
 class _Wrong(Exception):
@@ -38,7 +39,8 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
         True in a condition if the proof holds; otherwise ``reason`` names the first thing that is wrong.
     """
     try:
-        _check(certificate, _Columns(X), np.asarray(y, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            _check(certificate, _Columns(X), np.asarray(y, dtype=np.float64))
     except _Wrong as wrong:
         return CheckResult(valid=False, reason=str(wrong), records=certificate.records)
     gap = (certificate.objective - certificate.lower_bound) / max(abs(certificate.objective), 1e-300)
@@ -129,7 +131,8 @@ def _check_layout(c: Certificate) -> None:
         (c.fixed_offset, c.fixed_column, records),
         (c.frame_offset, c.frame_column, c.frame_offset.size - 1),
     ):
-        ok = offset.size == count + 1 and offset[0] == 0 and offset[-1] == values.size and np.all(np.diff(offset) >= 0)
+        _require(offset.size >= 1 and offset.size == count + 1, "an offset array has the wrong length")
+        ok = offset[0] == 0 and offset[-1] == values.size and np.all(np.diff(offset) >= 0)
         _require(bool(ok), "an offset array is not in order")
     _require(c.coef_value.size == c.coef_index.size, "coef_value and coef_index differ in length")
     _require(c.frame_diagonal.size == c.frame_column.size, "frame_diagonal and frame_column differ in length")
@@ -144,6 +147,9 @@ def _check_layout(c: Certificate) -> None:
     _require(c.parent[0] == -1, "the first record is not the root")
     order = np.arange(records)
     _require(bool(np.all((c.parent[1:] >= 0) & (c.parent[1:] < order[1:]))), "a record comes before its parent")
+    inside = np.ones(max(c.coef_index.size - 1, 0), dtype=bool)
+    inside[c.coef_offset[(c.coef_offset > 0) & (c.coef_offset < c.coef_index.size)] - 1] = False
+    _require(bool(np.all(np.diff(c.coef_index)[inside] > 0)), "the coefficients of a record are not in order")
     _require(
         bool(np.isfinite(c.coef_value).all() and np.isfinite(c.frame_diagonal).all()), "a coefficient is not finite"
     )
@@ -217,14 +223,10 @@ class _Tree:
         chosen = free[: max(room, 0)]
         # alpha = 0 is a dual point too: every term of the objective is nonnegative.
         trivial = c.penalty * int(np.count_nonzero(fix == 1))
+        _require(bool(np.isfinite(base)), f"record {r}: its dual value is not finite")
         bound = max(inherited, trivial, base - taken - float(chosen.sum()))
         if r == 0:
-            # beta rounds relative to |x_j| |alpha|, which a good fit leaves far above beta itself.
-            size = float(np.linalg.norm(self.y - self.X.take(index) @ w)) * float(self.X.norms().sum())
-            _require(
-                abs(fingerprint(beta) - c.fingerprint) <= 1e-9 * float(np.abs(beta).sum()) + 1e-12 * size,
-                "the data are not those the certificate was made for (the fingerprint differs)",
-            )
+            self.check_fingerprint(beta, index, w, fix)
         fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]
         if fixed.size == 0:
             return fix, bound
@@ -254,15 +256,29 @@ class _Tree:
         fix[j] = np.where(fixed > 0, 1, -1)
         return fix, bound
 
+    def check_fingerprint(self, beta: FloatArray, index: IntArray, w: FloatArray, fix: FixArray) -> None:
+        """The data's fingerprint: beta at the first record, over the columns that are not forced out."""
+        norms = self.X.norms()
+        # alpha rounds relative to the terms of y - Xw, which a good fit leaves far above alpha itself.
+        size = (float(np.linalg.norm(self.y)) + float(np.abs(w) @ norms[index])) * float(norms[fix >= 0].sum())
+        mine = fingerprint(np.where(fix >= 0, beta, 0.0))
+        _require(
+            abs(mine - self.c.fingerprint) <= 1e-9 * float(np.abs(beta[fix >= 0]).sum()) + 1e-13 * size,
+            "the data are not those the certificate was made for (the fingerprint differs)",
+        )
+
     def dual_point(self, r: int, index: IntArray, w: FloatArray, fix: FixArray) -> tuple[float, FloatArray, IntArray]:
         """Return 1/2 |alpha|^2 + w'beta (+ the diagonal's part), beta, and the columns that beta is for."""
         frame = int(self.c.frame[r])
         if frame < 0:
             alpha = self.y - self.X.take(index) @ w
             beta = self.X.transpose_times(alpha)
-            _require(bool(np.isfinite(beta).all()), "X holds a non-finite number")
-            return 0.5 * float(alpha @ alpha) + float(w @ beta[index]), beta, np.arange(self.c.shape[1])
+            _require(bool(np.isfinite(beta[fix >= 0]).all()), "X holds a non-finite number")
+            return self.plain_base(alpha), beta, np.arange(self.c.shape[1])
         columns, diagonal, block = self.frame(frame)
+        if columns.size == 0:
+            _require(index.size == 0, f"record {r} has a coefficient outside its frame")
+            return self.plain_base(self.y), np.zeros(0), columns
         outside = np.ones(self.c.shape[1], dtype=bool)
         outside[columns] = False
         _require(bool(np.all(fix[outside] == -1)), f"record {r}: a column outside its frame is not out")
@@ -271,12 +287,23 @@ class _Tree:
         _require(bool(inside.all()), f"record {r} has a coefficient outside its frame")
         dense = np.zeros(columns.size)
         dense[position] = w
-        alpha = self.y - block[:, position] @ w
+        alpha = self.y - block @ dense
         scale = 1.0 / np.sqrt(1.0 + self.c.gamma * diagonal)
         plain = block.T @ alpha + diagonal * dense
+        if not np.any(diagonal > 0):
+            return self.plain_base(alpha), plain, columns
         # v'beta with v = w / S and beta = S plain is w'plain; LS loses 1/2 sum d w^2.
         base = 0.5 * float(alpha @ alpha) - 0.5 * float(diagonal @ dense**2) + float(dense @ plain)
+        # This form needs alpha = y - X w and X'X - diag(d) positive semidefinite: take off what rounding can be worth.
+        terms = np.abs(dense) * np.linalg.norm(block, axis=0)
+        size = float(np.linalg.norm(self.y))
+        base -= 2e-15 * size * (size + float(terms.sum()))
+        base -= 0.5 * _EIGENVALUE * columns.size * float(terms @ terms)
         return base, scale * plain, columns
+
+    def plain_base(self, alpha: FloatArray) -> float:
+        """y'alpha - 1/2 |alpha|^2, which is right for any alpha, however it was rounded."""
+        return float(self.y @ alpha) - 0.5 * float(alpha @ alpha)
 
     def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray]:
         """The columns of a frame, its diagonal and the columns' data; its diagonal is checked when it is first used."""
@@ -285,7 +312,7 @@ class _Tree:
         c = self.c
         columns = c.frame_column[c.frame_offset[number] : c.frame_offset[number + 1]]
         diagonal = c.frame_diagonal[c.frame_offset[number] : c.frame_offset[number + 1]]
-        _require(columns.size > 0 and bool(np.all(np.diff(columns) > 0)), f"frame {number}: columns are not in order")
+        _require(bool(np.all(np.diff(columns) > 0)), f"frame {number}: columns are not in order")
         _require(bool(np.all(diagonal >= 0)), f"frame {number}: the diagonal has a negative entry")
         if self.live is None or not np.isin(columns, self.live).all():
             self.live, self.block = columns, self.X.take(columns)
@@ -298,7 +325,7 @@ class _Tree:
             gram[np.diag_indices(columns.size)] -= diagonal / norms**2
             smallest = float(np.linalg.eigvalsh(gram)[0])
             _require(
-                smallest >= -1e-13 * columns.size,
+                smallest >= -_EIGENVALUE * columns.size,
                 f"frame {number}: X'X - diag(d) is not positive semidefinite (smallest eigenvalue {smallest:.3g})",
             )
         if len(self.frames) > 32:

@@ -112,5 +112,8 @@ def fit_support(
     order = np.argsort(support)
     support = support[order]
     block = design.columns(support) if columns is None else columns[:, order]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.einsum("ij,ij->j", block, block)).all():
+            design.scan(y, stats=True)  # names the entry
     w = ridge(block, y, gamma)
     return Incumbent(support=support, coef=w, objective=primal_value(y - block @ w, w, gamma) + penalty * support.size)

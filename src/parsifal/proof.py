@@ -31,7 +31,7 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
             parts[name] = []
     for number, step in enumerate(root.steps):
         _add_step(parts, step, number)
-    complete = found is None or found.tree is not None
+    complete = bool(root.steps) and (found is None or found.tree is not None)
     if found is not None and found.tree is not None and root.reduced is not None:
         _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
     arrays = _gather(parts)
@@ -51,7 +51,7 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
         objective=best.objective,
         lower_bound=lower_bound,
         complete=complete,
-        fingerprint=fingerprint(root.first_beta),
+        fingerprint=fingerprint(np.where(problem.fix >= 0, root.first_beta, 0.0)) if root.first_beta.size else 0.0,
         twin_later=twins[0],
         twin_earlier=twins[1],
         **arrays,

@@ -149,7 +149,7 @@ class WorkingSet:
         self.solves += node.solves
         self.v = node.v
         self.alpha = self.residual(node.v)
-        if self.index.size == np.count_nonzero(fix >= 0) and self.columns is None:
+        if self.columns is None and np.count_nonzero(fix_w >= 0) == np.count_nonzero(fix >= 0):
             # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
             beta = np.zeros(p.p)
             beta[self.index] = node.beta
@@ -222,13 +222,11 @@ def first_columns(problem: Problem) -> IntArray:
     allowed = np.flatnonzero(problem.fix >= 0)
     if allowed.size <= 256 and (n * allowed.size <= 1 << 20 or n >= 20 * allowed.size):
         return allowed.astype(np.int64)
-    # With a penalty alone k says nothing about the size of the answer.
-    likely = 25 if problem.penalty > 0 else problem.k
-    size = min(max(100, 4 * min(problem.k, likely)), allowed.size)
+    size = min(max(100, 4 * _likely_size(problem)), allowed.size)
     if problem.xty is not None:
         correlation = np.abs(problem.xty)
     else:
-        rows = max(500, 32 * min(problem.k, likely, 100))
+        rows = max(500, 32 * min(_likely_size(problem), 100))
         if problem.design.nbytes >= _SLICE_BYTES and rows <= n // 4:
             correlation = _slice_scores(problem, rows)
         else:
@@ -238,13 +236,17 @@ def first_columns(problem: Problem) -> IntArray:
     return np.union1d(forced, top[problem.fix[top] >= 0]).astype(np.int64)
 
 
+def _likely_size(problem: Problem) -> int:
+    """A guess at the size of the answer: with a penalty, k says little about it."""
+    return min(problem.k, 25) if problem.penalty > 0 else problem.k
+
+
 def _slice_scores(problem: Problem, rows: int) -> FloatArray:
     """Score columns by the relaxation of the first rows: those it uses come first, then by correlation."""
     part = problem.design.rows(0, rows)
     y = problem.y[:rows]
     scores = np.abs(part.scan(y).xv)
-    likely = 25 if problem.penalty > 0 else problem.k
-    room = min(max(300, 10 * min(problem.k, likely)), problem.p)
+    room = min(max(300, 10 * _likely_size(problem)), problem.p)
     top = np.argpartition(-scores, room - 1)[:room].astype(np.int64)
     # The ridge is weighted against fewer rows, so that the slice has the whole problem's balance.
     small = Problem(

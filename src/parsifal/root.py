@@ -1,7 +1,8 @@
 """The root: few reads of X, an incumbent, a bound, and as many columns as possible fixed for good.
 
-A *cutoff* is the value below which a solution counts as better than the incumbent: ``objective (1 - rel_gap)``. Fixing
-and pruning keep every support below the cutoff, so once none is left the cutoff itself is a lower bound.
+A *cutoff* is the value below which a solution counts as better than the incumbent: its objective less (nearly, see
+MARGIN) the gap that is allowed. Fixing and pruning keep every support below the cutoff, so once none is left the cutoff
+itself is a lower bound.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
 # The part of the allowed gap that the claim keeps as a distance from what was computed, so that a check in other
 # arithmetic reaches it; pruning leaves a little more.
-MARGIN = 0.009
-_PRUNE = 0.99
+MARGIN = 0.09
+_PRUNE = 0.9
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
@@ -66,13 +67,17 @@ class Root:
 
     @property
     def cutoff(self) -> float:
-        # A hair above what would do, so that the rounding of the last few operations cannot spoil the promise.
+        # Less than the gap allows, so that the margin of the claim and the last roundings fit in.
         value = self.incumbent.objective
-        return value - max(self.prune_gap * abs(value), _PRUNE * self.abs_gap)
+        return value - max(self.prune_gap * abs(value), self.prune_abs_gap)
 
     @property
     def prune_gap(self) -> float:
         return _PRUNE * self.rel_gap
+
+    @property
+    def prune_abs_gap(self) -> float:
+        return _PRUNE * self.abs_gap
 
     @property
     def abs_gap(self) -> float:
@@ -88,11 +93,13 @@ class Root:
         value = self.incumbent.objective
         return value - self.lower_bound <= (1 - MARGIN) * max(self.rel_gap * abs(value), self.abs_gap)
 
-    def offer(self, candidate: Incumbent) -> bool:
-        if candidate.objective < self.incumbent.objective:
+    def offer(self, candidate: Incumbent) -> None:
+        """Take over a better solution, if it respects what is forced."""
+        p, support = self.problem, candidate.support
+        allowed = support.size <= p.k and not np.any(p.fix[support] < 0)
+        complete = np.count_nonzero(p.fix[support] == 1) == np.count_nonzero(p.fix == 1)
+        if candidate.objective < self.incumbent.objective and allowed and complete:
             self.incumbent = candidate
-            return True
-        return False
 
     def claim(self, lower_bound: float) -> float:
         """The bound as it is told: `lower_bound` less the margin, never above the objective."""
@@ -121,6 +128,7 @@ class Root:
         changed = np.flatnonzero(new != old)
         columns = changed if index is None else index[changed]
         active = np.flatnonzero(dual.coef)
+        active = active[np.argsort(dual.index[active])]
         self.steps.append(
             ProofStep(
                 index=dual.index[active],

@@ -64,7 +64,7 @@ def run_search(
         twin.tolist(),
         root.incumbent.objective,
         root.prune_gap,
-        0.99 * root.abs_gap,
+        root.prune_abs_gap,
         time_limit,
         node_limit,
         threads,
@@ -78,8 +78,9 @@ def run_search(
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
     root.raise_bound(r["lower_bound"])
     return SearchResult(
-        # The search may run out of nodes without the bound to show for it (data beyond double precision): say so.
-        status="gap_open" if r["stop"] == "optimal" and not root.closed else r["stop"],
+        # A limit may strike in the moment of the proof; and the search may run out of nodes without the bound to show
+        # for it (data beyond double precision).
+        status="optimal" if root.closed else "gap_open" if r["stop"] == "optimal" else r["stop"],
         lower_bound=root.lower_bound,
         nodes=r["nodes"],
         solves=r["solves"],

@@ -38,7 +38,7 @@ class Solution:
     objective : float
         ``1/2 |y - X w|^2 + |w|^2 / (2 gamma) + penalty |S|``, computed from the data.
     lower_bound : float
-        No support has a smaller objective than this: a dual value over every column.
+        No support has a smaller objective: the least of the dual values that together cover all supports.
     status : str
         ``"optimal"`` if the gap is at most `rel_gap`; otherwise why the search ended.
     k, penalty, gamma : the problem that was solved, with ``gamma="auto"`` replaced by its value.

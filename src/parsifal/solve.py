@@ -70,8 +70,8 @@ def solve(
     force_in, force_out : indices, mask or names, optional
         Columns that must, or must not, be chosen.
     progress : bool or callable
-        True shows a line with incumbent, bound, gap and nodes; a callable gets a `Progress` about ten times a second.
-        A callable that raises stops the solve with its exception.
+        True shows a line with incumbent, bound, gap and nodes; a callable gets a `Progress` up to twenty times a
+        second, and stops the solve if it raises.
     branching : {"largest", "fractional", "strong", "pseudo"}
         Rule that picks the column to branch on.
     memory_limit : float
