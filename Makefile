@@ -44,4 +44,5 @@ $(VENV)/bin/python:
 $(STAMP): $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.2" "cmeel-eigen>=3.4" "cmake>=3.20" "ninja>=1.11"
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-deps "ISLP>=0.4"
 	touch $@
