@@ -115,7 +115,10 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     const VectorXd kept = barrier_method(rest, c, max_newton);
 
     VectorXd unit = VectorXd::Zero(gram.rows());
-    for (size_t a = 0; a < keep.size(); ++a) unit[keep[a]] = kept[static_cast<Index>(a)];
+    // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
+    // that depend on each other, where it is zero).
+    for (size_t a = 0; a < keep.size(); ++a)
+        unit[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
     // Whatever came out, only a diagonal that a factorisation confirms is used.
     const double rounding = 1e-14 * static_cast<double>(m);
     for (double t = 1; t > 0.01; t *= 0.9)

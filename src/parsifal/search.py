@@ -15,6 +15,7 @@ from parsifal.reduce import Reduced
 from parsifal.root import Root
 from parsifal.solution import Status
 
+_TIGHTEN_AT_MOST = 100  # columns of a node's frame, as in cpp/search.hpp
 BRANCHING = {"largest": 0, "fractional": 1, "strong": 2, "pseudo": 3}
 
 
@@ -71,7 +72,7 @@ def run_search(
         BRANCHING[branching],
         memory_limit,
         certificate_limit,
-        min(root.problem.n, root.problem.p),
+        min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         poll,
     )
     if r["improved"]:
