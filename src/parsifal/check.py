@@ -306,7 +306,7 @@ class _Tree:
         return float(self.y @ alpha) - 0.5 * float(alpha @ alpha)
 
     def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray, float]:
-        """The columns of a frame, its diagonal, the columns' data, and how far below zero the smallest eigenvalue may be.
+        """The columns of a frame, its diagonal, the columns' data, and how far below zero an eigenvalue may be.
 
         The diagonal is checked when it is first used.
         """

@@ -19,11 +19,13 @@ from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, che
 from parsifal.quadratic import NodeRelaxation, Quadratic
 
 # A design that a read walks through in a millisecond is not worth guessing about.
-_SLICE_BYTES = 1 << 26
+SLICE_BYTES = 1 << 26
 # Columns of the working set are held up to this many bytes, or a twentieth of X.
 _HELD_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
 _SMALL_PRODUCT = 1 << 31
+# Relative to 1/2 |y|^2: how exactly the first working set is solved.
+FIRST_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +229,7 @@ def first_columns(problem: Problem) -> IntArray:
         correlation = np.abs(problem.xty)
     else:
         rows = max(500, 32 * min(_likely_size(problem), 100))
-        if problem.design.nbytes >= _SLICE_BYTES and rows <= n // 4:
+        if problem.design.nbytes >= SLICE_BYTES and rows <= n // 4:
             correlation = _slice_scores(problem, rows)
         else:
             correlation = np.abs(problem.design.scan(problem.y).xv)
@@ -294,8 +296,8 @@ def relax(
     reads = problem.design.reads
     work = WorkingSet(problem)
     work.add(first_columns(problem))
-    scale = 0.5 * float(problem.y @ problem.y)
-    inner = 0.1 * tolerance * scale
+    # Early rounds need not be exact: the columns that are still missing move the solution anyway.
+    inner = FIRST_TOLERANCE * 0.5 * float(problem.y @ problem.y)
     best = last = work.round(problem.fix, inner)
     for _ in range(200):
         if last.bound > best.bound:
@@ -306,12 +308,11 @@ def relax(
         new = work.violators(last, problem.fix, max(100, work.index.size // 2))
         if new.size:
             work.add(new)
-        elif inner > 0.1 * tolerance * value:
-            inner = 0.1 * tolerance * value
-        elif last.node.stop == "stalled":
+        elif inner <= 0.1 * tolerance * value and last.node.stop == "stalled":
             break
-        else:
-            inner *= 0.1
+        # Below the gap that is left, or, where that came from this tolerance alone, well below it.
+        least = min(0.1 * tolerance * value, 0.1 * inner)
+        inner = max(min(inner, 0.05 * (last.node.primal - best.bound)), least) if new.size else least
         last = work.round(problem.fix, inner)
     s, coef = np.zeros(problem.p), np.zeros(problem.p)
     s[best.index] = best.node.s

@@ -19,7 +19,7 @@ from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import MOST_COLUMNS, Reduced, reduce
-from parsifal.relaxation import Round, WorkingSet, first_columns
+from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet, first_columns
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
@@ -202,7 +202,8 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
     """Rounds that read X: solve on the working set, price, find incumbents, fix."""
     p = root.problem
     scale = 0.5 * float(p.y @ p.y)
-    inner = 1e-6 * scale
+    # Where a read is cheap, early rounds need not be exact: the columns that are still missing move the solution anyway.
+    inner = (FIRST_TOLERANCE if p.design.nbytes < SLICE_BYTES else 1e-6) * scale
     while True:
         last = work.round(root.fix, inner)
         root.raise_bound(last.bound)
@@ -220,6 +221,8 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
         added = work.violators(last, root.fix, max(100, work.index.size // 2))
         if added.size:
             work.add(added)
+            least = 0.1 * (root.incumbent.objective - root.cutoff)
+            inner = max(min(inner, 0.05 * (last.node.primal - last.bound)), least)
         elif inner > 1e-2 * (root.incumbent.objective - root.cutoff) and last.node.stop != "stalled":
             inner = max(0.1 * inner, 1e-3 * (root.incumbent.objective - root.cutoff))
         else:
