@@ -54,6 +54,19 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     )
 
 
+def provable_bound(certificate: Certificate, X: Any, y: Any) -> float:
+    """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns, response = _Columns(X), np.asarray(y, dtype=np.float64)
+            _check_layout(certificate)
+            tree = _Tree(certificate, columns, response, claim=-np.inf)
+            tree.verify()
+            return tree.least
+    except _Wrong:
+        return -np.inf
+
+
 class _Columns:
     """Column access to whatever X is, a block at a time, in float64."""
 
@@ -112,7 +125,7 @@ def _check(c: Certificate, X: _Columns, y: FloatArray) -> None:
     _check_layout(c)
     _check_solution(c, X, y)
     _check_twins(c, X)
-    _Tree(c, X, y).verify()
+    _Tree(c, X, y, claim=c.lower_bound).verify()
 
 
 def _require(condition: bool, reason: str) -> None:
@@ -185,8 +198,9 @@ def _check_twins(c: Certificate, X: _Columns) -> None:
 class _Tree:
     """Walks the records from the root to the leaves."""
 
-    def __init__(self, c: Certificate, X: _Columns, y: FloatArray) -> None:
-        self.c, self.X, self.y = c, X, y
+    def __init__(self, c: Certificate, X: _Columns, y: FloatArray, claim: float) -> None:
+        self.c, self.X, self.y, self.claim = c, X, y, claim
+        self.least = np.inf  # the smallest bound that a leaf or a fixing rests on
         self.earlier = dict(zip(c.twin_later.tolist(), c.twin_earlier.tolist()))
         self.later: dict[int, list[int]] = {}
         for later, earlier in self.earlier.items():
@@ -246,11 +260,13 @@ class _Tree:
             outs = np.where(value < last_in, own + last_in - value, own)
             ins = np.where((value > 0) & (value >= last_in), own + value - best_out, own)
         opposite = np.where(fixed < 0, outs, ins)
-        bad = np.flatnonzero(~(opposite >= c.lower_bound) & ~(bound >= c.lower_bound))
+        reached = np.maximum(opposite, bound)
+        self.least = min(self.least, float(reached.min()))
+        bad = np.flatnonzero(~(reached >= self.claim))
         if bad.size:
             raise _Wrong(
                 f"record {r} fixes column {j[bad[0]]}, but the other choice has the bound {opposite[bad[0]]!r}, "
-                f"below the claim {c.lower_bound!r}"
+                f"below the claim {self.claim!r}"
             )
         fix = fix.copy()
         fix[j] = np.where(fixed > 0, 1, -1)
@@ -340,12 +356,14 @@ class _Tree:
 
     def check_children(self, r: int, fix: FixArray, bound: float, stack: list[tuple[int, FixArray, float]]) -> None:
         c, children = self.c, self.children[r]
-        settled = bound >= c.lower_bound or int(np.count_nonzero(fix == 1)) > c.k
+        contradiction = int(np.count_nonzero(fix == 1)) > c.k
+        settled = bound >= self.claim or contradiction
         if len(children) == 1 and c.column[children[0]] == -1:
             stack.append((children[0], fix, bound))
             return
         if not children:
-            _require(settled, f"record {r} is a leaf with the bound {bound!r}, below the claim {c.lower_bound!r}")
+            self.least = self.least if contradiction else min(self.least, bound)
+            _require(settled, f"record {r} is a leaf with the bound {bound!r}, below the claim {self.claim!r}")
             return
         columns, sides = c.column[children], c.side[children]
         j = int(columns[0])
@@ -361,6 +379,7 @@ class _Tree:
                 stack.append((match[0], after, bound))
             else:
                 full = int(np.count_nonzero(after == 1)) > c.k
+                self.least = self.least if full or contradiction else min(self.least, bound)
                 _require(full or settled, f"record {r} has no child that puts column {j} {'in' if side > 0 else 'out'}")
 
     def decide(self, fix: FixArray, j: int, side: int) -> FixArray:

@@ -27,6 +27,7 @@ from parsifal.tighten import Tightened, tighten, tightening_diagonal
 # arithmetic reaches it; pruning leaves a little more.
 MARGIN = 0.09
 _PRUNE = 0.9
+_BEYOND_GRAM = 1e11
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
@@ -63,6 +64,7 @@ class Root:
     steps: list[ProofStep] = field(default_factory=list)
     first_beta: FloatArray = field(default_factory=lambda: np.empty(0))
     solves: int = 0
+    largest_square: float = 0.0  # of the columns' norms, among those gathered
     root_bound: float = -np.inf
 
     @property
@@ -105,8 +107,22 @@ class Root:
         """The bound as it is told: `lower_bound` less the margin, never above the objective."""
         p, value = self.problem, self.incumbent.objective
         margin = MARGIN * max(self.rel_gap * abs(value), self.abs_gap)
-        floor = p.penalty * int(np.count_nonzero(p.fix == 1))
-        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, floor)
+        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, self.floor)
+
+    @property
+    def floor(self) -> float:
+        """The bound of alpha = 0: every term of the objective is nonnegative."""
+        return self.problem.penalty * int(np.count_nonzero(self.problem.fix == 1))
+
+    def allows(self, lower_bound: float) -> bool:
+        """Whether this bound leaves no more than the gap that is allowed."""
+        value = self.incumbent.objective
+        return value - lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
+
+    @property
+    def beyond_gram(self) -> bool:
+        """Whether gamma |x_j|^2 is so large that products of columns have lost the digits that the bound needs."""
+        return self.problem.gamma * self.largest_square > _BEYOND_GRAM
 
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
@@ -193,6 +209,7 @@ def solve_root(
     work.add(first_columns(problem))
     _read_rounds(root, work, deadline, report)
     root.solves += work.solves
+    root.largest_square = float(np.diag(work.gram).max(initial=0.0))
     if not root.closed and np.count_nonzero(root.fix >= 0) <= MOST_COLUMNS and time.monotonic() < deadline:
         _reduced_rounds(root, work, deadline, report)
     root.root_bound = root.lower_bound
@@ -202,7 +219,7 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
     """Rounds that read X: solve on the working set, price, find incumbents, fix."""
     p = root.problem
     scale = 0.5 * float(p.y @ p.y)
-    # Where a read is cheap, early rounds need not be exact: the columns that are still missing move the solution anyway.
+    # Where a read is cheap, early rounds need not be exact: columns still missing move the solution anyway.
     inner = (FIRST_TOLERANCE if p.design.nbytes < SLICE_BYTES else 1e-6) * scale
     while True:
         last = work.round(root.fix, inner)
