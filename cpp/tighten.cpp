@@ -10,10 +10,12 @@ namespace parsifal {
 
 namespace {
 
-bool positive(const MatrixXd& gram, const VectorXd& d, double shift) {
+// Whether G - diag(d) is positive semidefinite, to half of what the checker of certificates allows for rounding.
+bool positive(const MatrixXd& gram, const VectorXd& d) {
     MatrixXd a = gram;
-    a.diagonal() += -d + VectorXd::Constant(d.size(), shift);
-    return Eigen::LLT<MatrixXd>(a).info() == Eigen::Success;
+    a.diagonal() -= d;
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(a, Eigen::EigenvaluesOnly);
+    return eigen.eigenvalues()[0] >= -1e-15 * static_cast<double>(d.size());
 }
 
 // Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
@@ -22,7 +24,7 @@ std::vector<bool> dependent(const MatrixXd& gram) {
     std::vector<bool> mark(static_cast<size_t>(gram.rows()), false);
     for (Index e = 0; e < gram.rows() && eigen.eigenvalues()[e] < 1e-8; ++e)
         for (Index j = 0; j < gram.rows(); ++j)
-            if (std::abs(eigen.eigenvectors()(j, e)) > 1e-5) mark[static_cast<size_t>(j)] = true;
+            if (std::abs(eigen.eigenvectors()(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
     return mark;
 }
 
@@ -119,10 +121,9 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
         unit[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
-    // Whatever came out, only a diagonal that a factorisation confirms is used.
-    const double rounding = 1e-14 * static_cast<double>(m);
-    for (double t = 1; t > 0.01; t *= 0.9)
-        if (positive(gram, t * unit, rounding)) {
+    // Whatever came out, only a diagonal that the eigenvalues confirm is used.
+    for (double t = 1; t > 0.1; t *= 0.8)
+        if (positive(gram, t * unit)) {
             for (size_t a = 0; a < nonzero.size(); ++a)
                 d[nonzero[a]] = t * unit[static_cast<Index>(a)] * squared[static_cast<Index>(a)];
             return d;

@@ -8,7 +8,7 @@
 namespace parsifal {
 
 // Maximises weight'd subject to G - diag(d) positive semidefinite, d >= 0, by a barrier method. Always returns a d
-// for which a Cholesky factorisation of G - diag(d) succeeded up to a shift at rounding level; zero if there is none
+// for which the smallest eigenvalue of G - diag(d) was seen to be zero or more, up to rounding; zero if there is none
 // (for instance because every column is part of a linear dependency).
 VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton);
 
