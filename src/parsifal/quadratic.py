@@ -55,6 +55,11 @@ class Quadratic:
     def size(self) -> int:
         return int(self.gram.shape[0])
 
+    @property
+    def arguments(self) -> tuple[FloatArray, FloatArray, FloatArray, float, float, float, int]:
+        """The problem in the order in which every compiled verb takes it."""
+        return self.gram, self.v0, self.beta0, self.ls0, self.gamma, self.penalty, self.k
+
     def relax(
         self,
         fix: FixArray,
@@ -66,13 +71,7 @@ class Quadratic:
     ) -> NodeRelaxation:
         """Solve the relaxation from `start` until ``primal - bound <= tolerance`` or ``bound > cutoff``."""
         r = _core.relax(
-            self.gram,
-            self.v0,
-            self.beta0,
-            self.ls0,
-            self.gamma,
-            self.penalty,
-            self.k,
+            *self.arguments,
             fix,
             start,
             cutoff,
@@ -96,13 +95,7 @@ class Quadratic:
     ) -> tuple[IntArray, float]:
         """Improve a support by single additions, removals and swaps; returns it sorted, with its value."""
         found, value = _core.local_search(
-            self.gram,
-            self.v0,
-            self.beta0,
-            self.ls0,
-            self.gamma,
-            self.penalty,
-            self.k,
+            *self.arguments,
             fix,
             support.tolist(),
             greedy,
@@ -112,7 +105,5 @@ class Quadratic:
 
     def restarts(self, fix: FixArray, s: FloatArray, count: int) -> IntArray:
         """Return the best of `count` local searches from random supports among the columns with s > 0."""
-        found, _ = _core.restarts(
-            self.gram, self.v0, self.beta0, self.ls0, self.gamma, self.penalty, self.k, fix, s, count
-        )
+        found, _ = _core.restarts(*self.arguments, fix, s, count)
         return np.sort(np.asarray(found, dtype=np.int64))

@@ -52,13 +52,7 @@ def run_search(
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
     twin = twins(reduced)
     r = _core.search(
-        q.gram,
-        q.v0,
-        q.beta0,
-        q.ls0,
-        q.gamma,
-        q.penalty,
-        q.k,
+        *q.arguments,
         reduced.fix,
         root.v,
         diagonal,
