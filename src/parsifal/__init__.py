@@ -6,6 +6,7 @@ from parsifal.check import check
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
+from parsifal.path import Path, path
 from parsifal.progress import Progress
 from parsifal.relaxation import Relaxation, relax
 from parsifal.solution import Solution
@@ -22,6 +23,7 @@ __all__ = [
     "NonFiniteError",
     "NumericalError",
     "ParsifalError",
+    "Path",
     "Progress",
     "Relaxation",
     "Solution",
@@ -30,6 +32,7 @@ __all__ = [
     "datasets",
     "loss",
     "metrics",
+    "path",
     "relax",
     "solve",
 ]

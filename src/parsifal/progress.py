@@ -23,6 +23,7 @@ class Progress:
     open_nodes: int
     seconds: float
     reads: float
+    label: str = ""
 
     @property
     def gap(self) -> float:
@@ -30,7 +31,7 @@ class Progress:
 
     def __str__(self) -> str:
         return (
-            f"{self.seconds:7.1f} s  best {self.objective:.6g}  bound {self.lower_bound:.6g}  gap {self.gap:8.2e}  "
+            f"{self.label}{'  ' if self.label else ''}{self.seconds:7.1f} s  best {self.objective:.6g}  bound {self.lower_bound:.6g}  gap {self.gap:8.2e}  "
             f"nodes {self.nodes}  open {self.open_nodes}  reads {self.reads:.3g}"
         )
 
