@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
@@ -180,8 +180,9 @@ def solve_path(
     handover: Handover | None = None,
     starts: dict[int, list[IntArray]] | None = None,
     progress: ProgressOption = False,
+    each: Callable[[], object] | None = None,
 ) -> Path:
-    """Solve for growing sizes; `starts` are further supports to begin with, by size."""
+    """Solve for growing sizes; `starts` are further supports to begin with, by size; `each` is called after each."""
     handover = Handover() if handover is None else handover
     deadline = time.monotonic() + options.time_limit
     solutions: list[Solution] = []
@@ -195,6 +196,8 @@ def solve_path(
             listener = _labelled(reporter, f"k = {k}")
             solution = run(here, replace(options, time_limit=share), starts=begin, reporter=listener, handover=handover)
             solutions.append(solution)
+            if each is not None:
+                each()
             if solution.status == "interrupted":
                 break
     columns = [problem.design.columns(s.support) for s in solutions]

@@ -152,7 +152,7 @@ class WorkingSet:
         self.solves += node.solves
         self.v = node.v
         self.alpha = self.residual(node.v)
-        priced = self.columns is not None or np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0)
+        priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
         if not priced:
             # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
             beta = np.zeros(p.p)
