@@ -13,6 +13,7 @@ from parsifal.errors import InputError, NonFiniteError, NumericalError, Parsifal
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
 from parsifal.progress import Progress
+from parsifal.ranking import Ranking, k_best
 from parsifal.relaxation import Relaxation, relax
 from parsifal.solution import Solution
 from parsifal.solve import solve
@@ -34,6 +35,7 @@ __all__ = [
     "ParsifalError",
     "Path",
     "Progress",
+    "Ranking",
     "Relaxation",
     "Solution",
     "SparseRegressor",
@@ -41,6 +43,7 @@ __all__ = [
     "as_design",
     "check",
     "datasets",
+    "k_best",
     "loss",
     "metrics",
     "path",

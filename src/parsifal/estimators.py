@@ -219,8 +219,8 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
             "gap_open": "before the proof was complete",
         }[solution.status]
         warnings.warn(
-            f"{type(self).__name__} stopped {reason} with a gap of {solution.gap:.3%}: its features are the best found, "
-            "but not proven to be the best; raise the limit, or make gamma smaller",
+            f"{type(self).__name__} stopped {reason} with a gap of {solution.gap:.3%}: its features are the best "
+            "found, but not proven to be the best; raise the limit, or make gamma smaller",
             ConvergenceWarning,
             stacklevel=3,
         )
