@@ -12,13 +12,14 @@ from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
-from parsifal.progress import Progress
+from parsifal.progress import History, Progress
 from parsifal.ranking import Ranking, k_best
 from parsifal.relaxation import Relaxation, relax
 from parsifal.solution import Solution
 from parsifal.solve import solve
 
 if TYPE_CHECKING:
+    from parsifal import plots
     from parsifal.crossval import SparseRegressorCV
     from parsifal.estimators import SparseRegressor
 
@@ -28,6 +29,7 @@ __all__ = [
     "Certificate",
     "CheckResult",
     "Design",
+    "History",
     "InputError",
     "Loss",
     "NonFiniteError",
@@ -47,12 +49,14 @@ __all__ = [
     "loss",
     "metrics",
     "path",
+    "plots",
     "relax",
     "solve",
 ]
 
 # What needs scikit-learn or another library that takes its time is imported when it is first asked for.
 _LAZY = {
+    "plots": "parsifal.plots",
     "SparseRegressor": "parsifal.estimators",
     "SparseRegressorCV": "parsifal.crossval",
 }
@@ -61,7 +65,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_LAZY[name]), name)
+    module = import_module(_LAZY[name])
+    value = module if _LAZY[name] == f"{__name__}.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -42,6 +42,7 @@ def run(
     starts: Sequence[IntArray] = (),
     reporter: Reporter | None = None,
     handover: Handover | None = None,
+    ceiling: float = math.inf,
 ) -> Solution:
     """Solve a problem.
 
@@ -55,6 +56,9 @@ def run(
         Gets the progress.
     handover : Handover, optional
         What an earlier solve on the same design and y has left; takes what this one leaves.
+    ceiling : float
+        Supports with a larger objective are of no interest: if there are only such, the solve ends with a bound close
+        to the ceiling, an incumbent above it, and status "gap_open".
     """
     started = time.monotonic()
     limit = options.time_limit
@@ -76,7 +80,7 @@ def run(
             )
         )
 
-    root = start_root(problem, rel_gap=options.rel_gap, starts=starts)
+    root = start_root(problem, rel_gap=options.rel_gap, starts=starts, ceiling=ceiling)
     found: SearchResult | None = None
     status: Status
     with reporter:
@@ -101,6 +105,8 @@ def run(
             )
             status = found.status
     lower_bound = root.claim(root.lower_bound)
+    if status == "optimal" and ceiling < root.incumbent.objective:
+        status = "gap_open"
     certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
     if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
         # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.

@@ -38,6 +38,13 @@ class Progress:
         )
 
 
+class History(list[Progress]):
+    """Keeps every snapshot: ``pf.solve(..., progress=history)``, then ``pf.plots.bounds(history)``."""
+
+    def __call__(self, progress: Progress) -> None:
+        self.append(progress)
+
+
 ProgressOption = bool | Callable[[Progress], object]
 
 
@@ -47,7 +54,8 @@ class Reporter:
     def __init__(self, option: ProgressOption, stream: TextIO | None = None) -> None:
         if not (isinstance(option, bool) or callable(option)):
             raise InputError(f"progress must be True, False or a function, not {option!r}")
-        self.active = bool(option)
+        # An empty list that can be called is false, but wants to be called.
+        self.active = callable(option) or bool(option)
         self._call = option if callable(option) else None
         self._stream = stream
         self._shown = -1e9

@@ -24,10 +24,11 @@ from parsifal.handover import Handover
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_count, check_number, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
-from parsifal.solution import Incumbent, Solution, Status, relative_gap
+from parsifal.solution import Incumbent, Solution, Status
 from parsifal.solve import check_options
 
 _MOST_WITHIN = 1000
+_BEYOND = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ class Ranking(Sequence[Incumbent]):
     def margin(self) -> float:
         """How much worse, relatively, every support but the best is, at least."""
         second = self.entries[1].objective if len(self.entries) > 1 else np.inf
-        return relative_gap(min(second, self.lower_bound), self.entries[0].objective)
+        return _excess(min(second, self.lower_bound), self.entries[0].objective)
 
     @property
     def frequency(self) -> dict[str, float]:
@@ -94,7 +95,7 @@ class Ranking(Sequence[Incumbent]):
         best = self.entries[0]
         lines = [f"{'rank':>4}  {'objective':>13}  {'worse by':>9}  columns"]
         for rank, entry in enumerate(self.entries, 1):
-            excess = relative_gap(entry.objective, best.objective) * entry.objective / max(best.objective, 1e-300)
+            excess = _excess(entry.objective, best.objective)
             if rank == 1:
                 what = ", ".join(self._name(j) for j in entry.support)
             else:
@@ -133,8 +134,8 @@ class _Search:
     def push(self, cell: Cell) -> None:
         heapq.heappush(self.heap, (cell.bound, next(self.ticket), cell))
 
-    def solve(self, cell: Cell) -> Status:
-        """Find the cell's best support; the bound rises to what is proven."""
+    def solve(self, cell: Cell, ceiling: float) -> Status:
+        """Find the cell's best support, or that all are above the ceiling; the bound rises to what is proven."""
         price = self.problem.penalty * cell.size
         forced = np.flatnonzero(cell.fix == 1).astype(np.int64)
         if forced.size == cell.size:
@@ -144,14 +145,26 @@ class _Search:
             return "optimal"
         here = replace(self.problem, k=cell.size, penalty=0.0, fix=cell.fix, xty=None)
         starts = [] if cell.start is None else [cell.start]
-        solution = self.run(here, starts)
+        # A little above, so that the bound, which stays below by the gap, says that the cell is out.
+        solution = self.run(here, starts, (ceiling - price) * (1 + _BEYOND) + self.slack)
         cell.found = self.filled(solution, cell)
         cell.bound = max(cell.bound, solution.lower_bound + price)
-        return solution.status
+        out = solution.status == "gap_open" and cell.bound > ceiling
+        return "optimal" if out else solution.status
 
-    def run(self, problem: Problem, starts: list[IntArray]) -> Solution:
+    def ceiling(self, entries: list[Incumbent], most: int, within: float) -> float:
+        """The objective above which no support can be in the list any more."""
+        known = sorted(
+            [entry.objective for entry in entries]
+            + [c.found.objective + self.problem.penalty * c.size for _, _, c in self.heap if c.found is not None]
+        )
+        best = known[0] * (1 + within) if known else np.inf
+        return min(best, known[most - 1]) if len(known) >= most else best
+
+    def run(self, problem: Problem, starts: list[IntArray], ceiling: float = np.inf) -> Solution:
         left = max(0.0, self.deadline - time.monotonic())
-        solution = run(problem, replace(self.options, time_limit=left), starts=starts, handover=self.handover)
+        options = replace(self.options, time_limit=left)
+        solution = run(problem, options, starts=starts, handover=self.handover, ceiling=ceiling)
         self.solves += 1
         self.nodes += solution.stats["nodes"]
         return solution
@@ -265,7 +278,8 @@ def k_best(
     started = time.monotonic()
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
     reads = problem.design.reads
-    options = replace(options, certificate_limit=0.0)
+    # The bound of a cell that is out must clear the ceiling by less than `_BEYOND`.
+    options = replace(options, rel_gap=min(options.rel_gap, 0.5 * _BEYOND), certificate_limit=0.0)
     search = _Search(problem=problem, options=options, deadline=started + options.time_limit)
     entries: list[Incumbent] = []
     status: Status = "optimal"
@@ -278,7 +292,7 @@ def k_best(
                 break
             cell = heapq.heappop(search.heap)[2]
             if cell.found is None:
-                ended = search.solve(cell)
+                ended = search.solve(cell, search.ceiling(entries, most, within))
                 search.push(cell)
                 status = status if ended == "optimal" else ended
                 if ended in ("time_limit", "interrupted"):
@@ -329,3 +343,7 @@ def _ranking(
             "seconds": time.monotonic() - started,
         },
     )
+
+
+def _excess(value: float, best: float) -> float:
+    return (value - best) / best if best > 0 else np.inf if value > 0 else 0.0
