@@ -69,15 +69,16 @@ def run(
         poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
 
     def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
-        reporter.show(
-            Progress(
-                objective=min(objective, root.incumbent.objective),
-                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
-                nodes=int(nodes),
-                open_nodes=int(open_nodes),
-                seconds=time.monotonic() - started,
-                reads=problem.design.reads - reads,
-            )
+        reporter.show(snapshot(objective, lower_bound, nodes, open_nodes))
+
+    def snapshot(objective: float, lower_bound: float, nodes: float, open_nodes: float) -> Progress:
+        return Progress(
+            objective=min(objective, root.incumbent.objective),
+            lower_bound=root.claim(max(root.lower_bound, lower_bound)),
+            nodes=int(nodes),
+            open_nodes=int(open_nodes),
+            seconds=time.monotonic() - started,
+            reads=problem.design.reads - reads,
         )
 
     root = start_root(problem, rel_gap=options.rel_gap, starts=starts, ceiling=ceiling)
@@ -104,6 +105,9 @@ def run(
                 poll=poll if reporter.active else None,
             )
             status = found.status
+        if reporter.active and status != "interrupted":
+            nodes, left = (0, 0) if found is None else (found.nodes, int(status != "optimal"))
+            reporter.show(snapshot(root.incumbent.objective, root.lower_bound, nodes, left), last=True)
     lower_bound = root.claim(root.lower_bound)
     if status == "optimal" and ceiling < root.incumbent.objective:
         status = "gap_open"

@@ -9,6 +9,7 @@ import numpy as np
 
 from parsifal.errors import InputError, ParsifalError
 from parsifal.path import Path
+from parsifal.problem import FloatArray
 from parsifal.progress import Progress
 from parsifal.ranking import Ranking
 
@@ -52,7 +53,7 @@ def coefficients(path: Path, *, names: int = 12, ax: Axes | None = None) -> Axes
         style: dict[str, Any] = (
             {"color": _COLOURS[rank % 8], "lw": 1.6} if named else {"color": _PALE, "lw": 0.8, "zorder": 1}
         )
-        ax.plot(ks, coefs[:, j], marker=_MARKERS[(rank // 8) % 8] if named else None, ms=3.5, **style)
+        ax.plot(ks, _from_entry(coefs[:, j]), marker=_MARKERS[(rank // 8) % 8] if named else None, ms=3.5, **style)
         if named:
             ends.append((float(coefs[-1, j]), f"x{j}" if feature_names is None else feature_names[j], style["color"]))
     ax.axhline(0.0, color=_INK, lw=0.6)
@@ -119,15 +120,16 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     ks, mse = model.ks_, model.mse_path_
     mean, error = mse.mean(axis=2), mse.std(axis=2, ddof=1) / np.sqrt(mse.shape[2])
     best, chosen = model.best_index_
-    if all_gammas:
-        for g in range(len(mean)):
-            if g != best:
-                ax.plot(ks, mean[g], color=_PALE, lw=1)
-                _note(ax, ks[-1], mean[g, -1], f"  $\\gamma$ = {model.gammas_[g]:.2g}", "#777777")
+    ends = []
+    for g in range(len(mean)):
+        colour = _COLOURS[0] if g == best else "#888888"
+        if g == best or all_gammas:
+            ends.append((float(mean[g, -1]), f"$\\gamma$ = {model.gammas_[g]:.2g}", colour))
+        if g != best and all_gammas:
+            ax.plot(ks, mean[g], color=_PALE, lw=1)
     ax.errorbar(
         ks, mean[best], yerr=error[best], color=_COLOURS[0], ecolor=_COLOURS[5], marker="o", ms=4, capsize=3, lw=1.6
     )
-    _note(ax, ks[-1], mean[best, -1], f"  $\\gamma$ = {model.gammas_[best]:.2g}", _COLOURS[0])
     ax.axvline(ks[chosen], color=_COLOURS[1], ls="--", lw=1.2)
     ax.annotate(
         f"k = {ks[chosen]}",
@@ -140,6 +142,7 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     if mean.min() > 0 and mean.max() / mean.min() > 50:
         ax.set_yscale("log")
     _whole_numbers(ax)
+    _label_ends(ax, float(ks[-1]), ends)
     ax.set(
         xlabel="number of features k",
         ylabel="mean squared error on left-out rows",
@@ -284,15 +287,14 @@ def _note(ax: Axes, x: float, y: float, text: str, colour: str, offset: tuple[fl
 
 def _label_ends(ax: Axes, x: float, ends: list[tuple[float, str, Any]]) -> None:
     """Names beside the ends of lines, moved apart until none overlap."""
-    low, high = ax.get_ylim()
-    step = 0.045 * (high - low)
-    ends.sort()
-    place = [value for value, _, _ in ends]
+    to_axes = ax.transAxes.inverted()
+    ends = sorted(ends)
+    place = [float(to_axes.transform(ax.transData.transform((x, value)))[1]) for value, _, _ in ends]
     for _ in range(200):
         moved = False
         for i in range(len(place) - 1):
-            overlap = step - (place[i + 1] - place[i])
-            if overlap > 1e-9 * step:
+            overlap = 0.045 - (place[i + 1] - place[i])
+            if overlap > 1e-9:
                 place[i] -= overlap / 2
                 place[i + 1] += overlap / 2
                 moved = True
@@ -303,13 +305,22 @@ def _label_ends(ax: Axes, x: float, ends: list[tuple[float, str, Any]]) -> None:
             name,
             (x, value),
             xytext=(1.02, y),
-            textcoords=("axes fraction", "data"),
+            textcoords="axes fraction",
             color=colour,
             fontsize=8,
             va="center",
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4, "shrinkA": 0, "shrinkB": 3},
         )
+
+
+def _from_entry(coef: FloatArray) -> FloatArray:
+    """The line from the last zero before a feature enters to the first after it leaves."""
+    there = coef != 0
+    near = there.copy()
+    near[:-1] |= there[1:]
+    near[1:] |= there[:-1]
+    return np.where(near, coef, np.nan)
 
 
 def _square(column: int, row: int, colour: str) -> Any:

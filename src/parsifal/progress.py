@@ -61,8 +61,8 @@ class Reporter:
         self._shown = -1e9
         self._width = 0
 
-    def show(self, progress: Progress) -> None:
-        """Take a snapshot."""
+    def show(self, progress: Progress, *, last: bool = False) -> None:
+        """Take a snapshot; the last one is shown in any case."""
         if not self.active:
             return
         if self._call is not None:
@@ -70,7 +70,7 @@ class Reporter:
             return
         stream = self._stream or sys.stderr
         now = time.monotonic()
-        if now - self._shown < (0.1 if stream.isatty() else 5.0):
+        if now - self._shown < (0.1 if stream.isatty() else 5.0) and not last:
             return
         self._shown = now
         self._write(stream, progress)
