@@ -3,8 +3,8 @@
 from parsifal import datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
-from parsifal.design import Design, as_design
-from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
+from parsifal.design import Design, as_design, open_design
+from parsifal.errors import DataError, InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
 from parsifal.progress import Progress
 from parsifal.relaxation import Relaxation, relax
@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "CheckResult",
+    "DataError",
     "Design",
     "InputError",
     "Loss",
@@ -30,6 +31,7 @@ __all__ = [
     "datasets",
     "loss",
     "metrics",
+    "open_design",
     "relax",
     "solve",
 ]
