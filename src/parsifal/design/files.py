@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from parsifal.design.base import Design
 from parsifal.design.npy import folder_source, npy_source
 from parsifal.design.stream import Source, StreamedDesign, check_memory
 from parsifal.errors import DataError, InputError
@@ -14,8 +15,12 @@ _PARQUET = (".parquet", ".pq")
 
 
 def open_design(
-    path: str | PathLike[str], *, memory_limit: float | None = None, dataset: str | None = None
-) -> StreamedDesign:
+    path: str | PathLike[str],
+    *,
+    memory_limit: float | None = None,
+    dataset: str | None = None,
+    dask: bool = False,
+) -> Design:
     """Open a matrix that lies in files, to be read in blocks and never as a whole.
 
     Parameters
@@ -30,10 +35,14 @@ def open_design(
     dataset : str, optional
         Name of the array inside a Zarr group or an HDF5 file with several.
 
+    dask : bool
+        Whether Dask's workers, which must see the same path, load the blocks and hold them between reads; a block that
+        is lost with its worker is loaded again. Without a `dask.distributed.Client`, threads of this process read.
+
     Returns
     -------
-    StreamedDesign
-        A `Design` for `solve` and everything else that takes X. It can be pickled, and is opened anew where it is
+    Design
+        For `solve` and everything else that takes X. It can be pickled, and is opened anew where it is
         unpickled.
 
     Raises
@@ -42,7 +51,12 @@ def open_design(
         If a file is missing, truncated, or has the wrong shape; and later, by a read, if it has changed.
     """
     budget = check_memory(memory_limit)
-    return StreamedDesign(_source(Path(path), dataset), budget)
+    source = _source(Path(path), dataset)
+    if dask:
+        from parsifal.design.dask import held_by_workers
+
+        return held_by_workers(source)
+    return StreamedDesign(source, budget)
 
 
 def _source(path: Path, dataset: str | None) -> Source:

@@ -169,6 +169,7 @@ class NpySource(Source):
         self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         self.shape = (arrays[0].shape[0], int(self.starts[-1]))
         self.nbytes = sum(array.shape[0] * array.shape[1] * array.dtype.itemsize for array in arrays)
+        self.dtype = np.result_type(*{array.dtype for array in arrays})
         errors = [rounding(array.dtype) for array in arrays]
         self.eps: float | FloatArray = errors[0] if len(set(errors)) == 1 else np.repeat(errors, widths)
 

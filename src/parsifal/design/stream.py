@@ -17,16 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 import parsifal._core as _core
-from parsifal.design.base import LARGEST, FloatArray, IntArray, Leaf, check_finite, check_index, check_slice, check_vector
+from parsifal.design.base import LARGEST, FloatArray, IntArray, check_finite, check_slice
 from parsifal.design.dense import CODES, address
+from parsifal.design.remote import Remote
 from parsifal.errors import DataError, InputError, NonFiniteError
 
 DEFAULT_MEMORY = 1 << 30
 _LEAST_MEMORY = 1 << 20
 # One buffer is being filled, one waits, one is computed on.
 _BUFFERS = 3
-# Shares of the memory limit: the buffers; columns kept because they were asked for once. The rest is the solver's.
-_BUFFER_SHARE, _CACHE_SHARE, _HELD_SHARE = 0.25, 0.25, 0.4
+# Share of the memory limit; see design/remote.py for the rest.
+_BUFFER_SHARE = 0.25
 # Larger blocks read no faster.
 _LARGEST_BLOCK = 1 << 25
 
@@ -78,6 +79,8 @@ class Source(ABC):
     feature_names: tuple[str, ...] | None = None
     nbytes: int
     eps: float | FloatArray
+    # A type that holds every entry.
+    dtype: np.dtype[Any] = np.dtype(np.float64)
     # Whether a few rows cost about their share of a read.
     cheap_rows: bool = True
 
@@ -210,7 +213,7 @@ def ahead(
         thread.join()
 
 
-class StreamedDesign(Leaf):
+class StreamedDesign(Remote):
     """A design whose entries are loaded from a `Source` each time they are read.
 
     Parameters
@@ -221,7 +224,7 @@ class StreamedDesign(Leaf):
         Bytes that buffers, and columns asked for, may take.
     start, stop : int, optional
         The rows that are seen.
-    parent : Leaf, optional
+    parent : StreamedDesign, optional
         The design that this one is a slice of.
     """
 
@@ -238,7 +241,6 @@ class StreamedDesign(Leaf):
         stop = n if stop is None else stop
         self._source = source
         self.memory_limit = memory_limit
-        self._cache: dict[int, FloatArray] = {}
         super().__init__(
             Stream(source, start, stop, memory_limit),
             (stop - start, p),
@@ -253,52 +255,13 @@ class StreamedDesign(Leaf):
     def cheap_rows(self) -> bool:
         return self._source.cheap_rows
 
-    @property
-    def held_bytes(self) -> int:
-        return int(_HELD_SHARE * self.memory_limit)
-
     def rows(self, start: int, stop: int) -> StreamedDesign:
         check_slice(start, stop, self.shape[0])
         first = self._first_row
         return StreamedDesign(self._source, self.memory_limit, first + start, first + stop, parent=self)
 
-    def _gather(self, index: IntArray, out: FloatArray) -> None:
-        """Columns that were asked for once are kept, as far as memory allows: a fit asks for the same few again."""
-        kept = self._kept(index)
-        missing = np.flatnonzero([column is None for column in kept])
-        for place, column in enumerate(kept):
-            if column is not None:
-                out[:, place] = column
-        if len(missing):
-            fresh = np.empty((self.shape[0], len(missing)), order="F") if len(missing) < len(index) else out
-            self._count(self._matrix.gather(index[missing], fresh) / max(1, self.nbytes))
-            if fresh is not out:
-                out[:, missing] = fresh
-            room = int(_CACHE_SHARE * self.memory_limit) // (8 * self.shape[0]) - len(self._cache)
-            for place in missing[: max(0, room)]:
-                self._cache[int(index[place])] = out[:, place].copy()
-
-    def _kept(self, index: IntArray) -> list[FloatArray | None]:
-        kept: list[FloatArray | None] = [self._cache.get(int(j)) for j in index]
-        if isinstance(self._parent, StreamedDesign) and any(column is None for column in kept):
-            start = self._first_row - self._parent._first_row
-            above = self._parent._kept(index)
-            rows = slice(start, start + self.shape[0])
-            kept = [
-                mine if mine is not None or theirs is None else theirs[rows] for mine, theirs in zip(kept, above)
-            ]
-        return kept
-
-    def matvec(self, idx: npt.ArrayLike, coef: npt.ArrayLike) -> FloatArray:
-        index = check_index(idx, self.shape[1])
-        weights = check_vector(coef, len(index), "coef")
-        out = np.zeros(self.shape[0])
-        # As many columns at a time as memory allows: fetching some may take a read of everything.
-        block = max(1, self.held_bytes // (8 * self.shape[0]))
-        for start in range(0, len(index), block):
-            part = slice(start, start + block)
-            out += self.columns(index[part]) @ weights[part]
-        return out
+    def _fetch(self, index: IntArray, out: FloatArray) -> float:
+        return float(self._matrix.gather(index, out) / max(1, self.nbytes))
 
     def __reduce__(self) -> tuple[Any, ...]:
         start = self._first_row
