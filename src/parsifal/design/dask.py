@@ -7,7 +7,9 @@ elsewhere; without one, Dask's local scheduler does the work.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import sys
 import time
 from typing import Any
 
@@ -76,7 +78,7 @@ class _Blocks:
     """The two verbs of a compiled matrix, on the blocks of a Dask array."""
 
     def __init__(self, array: Any, timeout: float) -> None:
-        self.array, self.timeout = array, timeout
+        self.array, self.timeout, self.holder = array, timeout, _holder(array)
         self.edges = tuple(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64) for sizes in array.chunks)
 
     def scan(
@@ -114,7 +116,7 @@ class _Blocks:
         totals = [out for out in (xv, sums, squares) if out is not None]
         for out in totals:
             out[:] = 0.0
-        for place, part in zip(places, compute(tasks, self.timeout)):
+        for place, part in zip(places, compute(tasks, self.holder, self.timeout)):
             for out, values in zip(totals, part):
                 out[place] += values
         return all(bool(np.isfinite(out).all()) for out in totals)
@@ -137,7 +139,7 @@ class _Blocks:
                     tasks.append(task(blocks[i, j], unique[first:last] - columns[j]))
                     places.append((slice(int(rows[i]), int(rows[i + 1])), slice(int(first), int(last))))
         fetched = np.empty((out.shape[0], len(unique)), order="F")
-        for place, part in zip(places, compute(tasks, self.timeout)):
+        for place, part in zip(places, compute(tasks, self.holder, self.timeout)):
             fetched[place] = part
         out[:] = fetched[:, inverse]
         return len(tasks) / max(1, self.array.npartitions)
@@ -190,14 +192,16 @@ def _dense(block: Any) -> npt.NDArray[Any]:
     return array
 
 
-def compute(tasks: list[Any], timeout: float) -> list[Any]:
-    """Results of tasks, from the active client's workers or the local scheduler; what goes wrong gets a name."""
+def compute(tasks: list[Any], holder: Any, timeout: float) -> list[Any]:
+    """Results of tasks, from the workers that hold the blocks, else from the active client's, else from the local
+    scheduler; what goes wrong gets a name."""
     import dask
 
     try:
-        client = _client()
+        client = _client() if holder is None else holder
         if client is None:
             return list(dask.compute(*tasks))
+        _check_running(client)
         futures = client.compute(tasks)
         try:
             _wait(client, futures, timeout)
@@ -219,18 +223,28 @@ def compute(tasks: list[Any], timeout: float) -> list[Any]:
 
 def _client() -> Any:
     """The client that Dask would use by default, None for the local scheduler."""
-    import sys
-
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
     try:
-        client = distributed.get_client()
+        return distributed.get_client()
     except ValueError:
         return None
+
+
+def _holder(array: Any) -> Any:
+    """The client whose workers hold blocks of the array; None if it is not held by any."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed.client import futures_of
+
+    futures = futures_of(array)
+    return futures[0].client if futures else None
+
+
+def _check_running(client: Any) -> None:
     if client.status != "running":
         raise DataError(f"the Dask client is {client.status}; create a new Client, and the array anew on it")
-    return client
 
 
 def _wait(client: Any, futures: list[Any], timeout: float) -> None:
@@ -242,20 +256,13 @@ def _wait(client: Any, futures: list[Any], timeout: float) -> None:
         try:
             wait(futures, timeout=_POLL, return_when="ALL_COMPLETED")
             return
-        except (TimeoutError, _timeouts()):
+        except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
             pass
-        if client.status != "running":
-            raise DataError(f"the Dask client is {client.status}; create a new Client, and the array anew on it")
+        _check_running(client)
         if client.scheduler_info(n_workers=-1)["workers"]:
             alive = time.monotonic()
         elif time.monotonic() - alive > timeout:
             raise DataError(f"no Dask worker for {timeout:g} s; start workers and solve again")
-
-
-def _timeouts() -> type[BaseException]:
-    import asyncio
-
-    return asyncio.TimeoutError
 
 
 def dask_design(array: Any) -> DaskDesign:
