@@ -36,19 +36,19 @@ DATA = {
     "X none": ({"X": None}, "X is a NoneType; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix"),
     "no rows": ({"X": X[:0], "y": Y[:0]}, "X has shape (0, 4); it needs at least one row and one column"),
     "no columns": ({"X": X[:, :0]}, "X has shape (12, 0); it needs at least one row and one column"),
-    "X nan": ({"X": with_entry(X, (3, 2), np.nan)}, "X[3, 2] is nan; drop or impute missing values"),
+    "X nan": ({"X": with_entry(X, (3, 2), np.nan)}, "X[3, 2] is NaN; drop or impute missing values"),
     "X nan, sparse": (
         {"X": sp.csr_matrix(with_entry(X, (3, 2), np.nan))},
-        "X[3, 2] is nan; drop or impute missing values",
+        "X[3, 2] is NaN; drop or impute missing values",
     ),
     "X nan, named": (
         {"X": pd.DataFrame(with_entry(X, (3, 2), np.nan), columns=list("abcd"))},
-        "X[3, 2] (column 'c') is nan; drop or impute missing values",
+        "X[3, 2] (column 'c') is NaN; drop or impute missing values",
     ),
     "X infinite": ({"X": with_entry(X, (5, 1), -np.inf)}, "X[5, 1] is -inf; drop or replace infinite values"),
     "X nan where y is zero": (
         {"X": with_entry(X, (3, 2), np.nan), "y": np.zeros(12)},
-        "X[3, 2] is nan; drop or impute missing values",
+        "X[3, 2] is NaN; drop or impute missing values",
     ),
     "X too large": (
         {"X": with_entry(X, (5, 1), 1e200)},
@@ -202,7 +202,7 @@ def test_refused(function: Any, arguments: dict[str, Any], message: str) -> None
         function(**arguments)
     assert str(caught.value) == message
     assert isinstance(caught.value, ValueError)
-    finite = any(word in message for word in ("is nan;", "inf;", "too large to square"))
+    finite = any(word in message for word in ("is NaN;", "is nan;", "inf;", "too large to square"))
     assert isinstance(caught.value, pf.NonFiniteError) == finite
 
 

@@ -1,15 +1,25 @@
 """Parsifal: exact sparse regression, the best k-sparse ridge fit with a proof that no other support is better."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from parsifal import datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design, open_design
 from parsifal.errors import DataError, InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
+from parsifal.path import Path, path
 from parsifal.progress import Progress
 from parsifal.relaxation import Relaxation, relax
 from parsifal.solution import Solution
 from parsifal.solve import solve
+
+if TYPE_CHECKING:
+    from parsifal.crossval import SparseRegressorCV
+    from parsifal.estimators import SparseRegressor
 
 __version__ = "0.1.0"
 
@@ -23,15 +33,37 @@ __all__ = [
     "NonFiniteError",
     "NumericalError",
     "ParsifalError",
+    "Path",
     "Progress",
     "Relaxation",
     "Solution",
+    "SparseRegressor",
+    "SparseRegressorCV",
     "as_design",
     "check",
     "datasets",
     "loss",
     "metrics",
     "open_design",
+    "path",
     "relax",
     "solve",
 ]
+
+# What needs scikit-learn or another library that takes its time is imported when it is first asked for.
+_LAZY = {
+    "SparseRegressor": "parsifal.estimators",
+    "SparseRegressorCV": "parsifal.crossval",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -23,14 +23,17 @@ class Progress:
     open_nodes: int
     seconds: float
     reads: float
+    label: str = ""
 
     @property
     def gap(self) -> float:
         return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
+        label = f"{self.label}  " if self.label else ""
         return (
-            f"{self.seconds:7.1f} s  best {self.objective:.6g}  bound {self.lower_bound:.6g}  gap {self.gap:8.2e}  "
+            f"{label}{self.seconds:7.1f} s  best {self.objective:.6g}  bound {self.lower_bound:.6g}  "
+            f"gap {self.gap:8.2e}  "
             f"nodes {self.nodes}  open {self.open_nodes}  reads {self.reads:.3g}"
         )
 

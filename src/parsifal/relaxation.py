@@ -75,6 +75,7 @@ class Round:
     beta: FloatArray  # over all columns
     bound: float
     tau: float
+    priced: bool  # whether beta is right for the columns that are out, too
 
 
 class WorkingSet:
@@ -148,7 +149,8 @@ class WorkingSet:
         self.solves += node.solves
         self.v = node.v
         self.alpha = self.residual(node.v)
-        if self.columns is None and np.count_nonzero(fix_w >= 0) == np.count_nonzero(fix >= 0):
+        priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
+        if not priced:
             # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
             beta = np.zeros(p.p)
             beta[self.index] = node.beta
@@ -163,6 +165,7 @@ class WorkingSet:
             beta=beta,
             bound=bound,
             tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
+            priced=priced,
         )
 
     def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:

@@ -8,18 +8,19 @@ itself is a lower bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from parsifal.fixing import fix_columns
+from parsifal.handover import DualPoint, Handover
 from parsifal.heuristics import best_support, restart_count, round_relaxation
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import MOST_COLUMNS, Reduced, reduce
-from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet, first_columns
+from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
@@ -170,25 +171,15 @@ class Root:
         return new, count
 
 
-@dataclass(frozen=True, kw_only=True)
-class DualPoint:
-    """A w (coef on index) with beta over the columns in question and its dual value."""
-
-    index: IntArray
-    coef: FloatArray
-    beta: FloatArray
-    bound: float
-
-
-def start_root(problem: Problem, *, rel_gap: float, warm_start: IntArray | None = None) -> Root:
-    """A root with a first incumbent: the warm start, or the columns forced in alone."""
+def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] = ()) -> Root:
+    """A root with a first incumbent: the best of the starts, or the columns forced in alone."""
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
-    start = forced if warm_start is None else warm_start
+    fits = [fit_support(problem.design, problem.y, s, problem.gamma, problem.penalty) for s in starts or [forced]]
     return Root(
         problem=problem,
         rel_gap=rel_gap,
         fix=problem.fix.copy(),
-        incumbent=fit_support(problem.design, problem.y, start, problem.gamma, problem.penalty),
+        incumbent=min(fits, key=lambda fit: fit.objective),
         # alpha = 0: every term of the objective is nonnegative.
         lower_bound=problem.penalty * forced.size,
     )
@@ -199,23 +190,54 @@ def solve_root(
     *,
     deadline: float = np.inf,
     report: Callable[[Root], None] = lambda root: None,
+    handover: Handover | None = None,
 ) -> None:
     """Run the root stage until the gap is closed, nothing moves any more, or the deadline passes.
 
-    Works on `root` in place: whatever interrupts it, the root holds the best incumbent and a valid bound.
+    Works on `root` in place: whatever interrupts it, the root holds the best incumbent and a valid bound. `handover`
+    is what an earlier solve on the same X and y has left, and takes what this one leaves.
     """
-    problem = root.problem
-    work = WorkingSet(problem)
-    work.add(first_columns(problem))
-    _read_rounds(root, work, deadline, report)
-    root.solves += work.solves
+    handover = Handover() if handover is None else handover
+    work = handover.working_set(root.problem)
+    solves = work.solves
+    missing = np.setdiff1d(root.incumbent.support, work.index)
+    if missing.size:
+        work.add(missing)
+    if not _begin_with(root, work, handover):
+        _read_rounds(root, work, deadline, report, handover)
+    root.solves += work.solves - solves
     root.largest_square = float(np.diag(work.gram).max(initial=0.0))
     if not root.closed and np.count_nonzero(root.fix >= 0) <= MOST_COLUMNS and time.monotonic() < deadline:
         _reduced_rounds(root, work, deadline, report)
     root.root_bound = root.lower_bound
 
 
-def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None]) -> None:
+def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
+    """Use what was handed over; whether it leaves so few columns that X need not be read."""
+    if not handover.points:
+        return False
+    q, fix = work.quadratic(), root.fix[work.index]
+    _offer_best(root, work, best_support(q, fix, _incumbent_in(root, fix, work.index)))
+    for point in reversed(handover.points):
+        dual = point.bound(root.problem, root.fix)
+        root.raise_bound(dual.bound)
+        if not root.steps:
+            root.first_beta = point.beta
+        _, count = root.fix_with(dual, root.fix, None, None)
+        if root.closed or count < 0:
+            return True
+    return _few_left(root, work)
+
+
+def _few_left(root: Root, work: WorkingSet) -> bool:
+    """Whether the survivors are few enough to be gathered."""
+    left = int(np.count_nonzero(root.fix >= 0))
+    return left <= min(max(200, 3 * work.index.size), MOST_COLUMNS)
+
+
+def _read_rounds(
+    root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None], handover: Handover
+) -> None:
     """Rounds that read X: solve on the working set, price, find incumbents, fix."""
     p = root.problem
     scale = 0.5 * float(p.y @ p.y)
@@ -223,6 +245,7 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
     inner = (FIRST_TOLERANCE if p.design.nbytes < SLICE_BYTES else 1e-6) * scale
     while True:
         last = work.round(root.fix, inner)
+        handover.keep(last, work.v)
         root.raise_bound(last.bound)
         _improve_on_working_set(root, work, last)
         report(root)
@@ -232,8 +255,7 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
         _, count = root.fix_with(dual, root.fix, None, None)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
-        left = int(np.count_nonzero(root.fix >= 0))
-        if left <= min(max(200, 3 * work.index.size), MOST_COLUMNS):
+        if _few_left(root, work):
             return
         added = work.violators(last, root.fix, max(100, work.index.size // 2))
         if added.size:
@@ -249,7 +271,10 @@ def _read_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable
 def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
     fix = root.fix[work.index]
     usable = work.quadratic()
-    support = best_support(usable, fix, _starts(root, usable, fix, last.node.s, last.node.v, work.index))
+    _offer_best(root, work, best_support(usable, fix, _starts(root, usable, fix, last.node.s, last.node.v, work.index)))
+
+
+def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
     columns = None if work.columns is None else work.columns[:, support]
     p = root.problem
     root.offer(fit_support(p.design, p.y, work.index[support], p.gamma, p.penalty, columns))
@@ -257,11 +282,14 @@ def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
 
 def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:
     """Supports worth improving: the relaxation rounded, and the incumbent."""
-    starts = [round_relaxation(s, v, fix, q.k)]
+    return [round_relaxation(s, v, fix, q.k), *_incumbent_in(root, fix, index)]
+
+
+def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
+    """The incumbent as positions in `index`, if it is there and `fix` allows it."""
     position = np.flatnonzero(np.isin(index, root.incumbent.support))
-    if position.size == root.incumbent.support.size and not np.any(fix[position] < 0):
-        starts.append(position.astype(np.int64))
-    return starts
+    whole = position.size == root.incumbent.support.size and not np.any(fix[position] < 0)
+    return [position.astype(np.int64)] if whole else []
 
 
 def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None]) -> None:

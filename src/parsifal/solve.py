@@ -1,4 +1,4 @@
-"""`solve`: check the arguments, run the root, hand on to the search, put the answer together."""
+"""`solve`: check the arguments and hand on."""
 
 from __future__ import annotations
 
@@ -10,18 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.certificate import Certificate
-from parsifal.check import provable_bound
+from parsifal.driver import Options, run
 from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
-from parsifal.progress import Progress, ProgressOption, Reporter
-from parsifal.proof import make_certificate
-from parsifal.root import Root, solve_root, start_root
-from parsifal.search import BRANCHING, SearchResult, run_search
-from parsifal.solution import Solution, Status
+from parsifal.progress import ProgressOption, Reporter
+from parsifal.search import BRANCHING
+from parsifal.solution import Solution
 
 _MOST_THREADS = 256
-_MOST_RECHECKED = 2000  # records of a proof
 
 
 def solve(
@@ -87,114 +83,44 @@ def solve(
     Solution
         Ctrl-C ends the search with status ``"interrupted"`` and the best solution so far.
     """
+    options = check_options(
+        rel_gap=rel_gap,
+        time_limit=time_limit,
+        node_limit=node_limit,
+        threads=threads,
+        branching=branching,
+        memory_limit=memory_limit,
+        certificate_limit=certificate_limit,
+    )
     started = time.monotonic()
-    gap = check_number(rel_gap, "rel_gap", minimum=0.0)
-    limit = math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0)
-    most_nodes = math.inf if node_limit is None else float(check_count(node_limit, "node_limit"))
-    workers = _cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS)
-    most_memory = check_number(memory_limit, "memory_limit", minimum=0.0)
-    most_proof = check_number(certificate_limit, "certificate_limit", minimum=0.0)
+    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    starts = [] if warm_start is None else [_check_start(problem, warm_start)]
+    # gamma="auto" has read X, in the user's time.
+    left = max(0.0, options.time_limit - (time.monotonic() - started))
+    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress))
+
+
+def check_options(
+    *,
+    rel_gap: float,
+    time_limit: float | None,
+    node_limit: int | None,
+    threads: int | None,
+    branching: str = "pseudo",
+    memory_limit: float = 2e9,
+    certificate_limit: float = 64e6,
+) -> Options:
+    """Check what `solve` and its relatives take, and gather it."""
     if not isinstance(branching, str) or branching not in BRANCHING:
         raise InputError(f"branching must be one of {', '.join(BRANCHING)}, not {branching!r}")
-    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
-    start = None if warm_start is None else _check_start(problem, warm_start)
-    reads = problem.design.reads
-
-    reporter = Reporter(progress)
-
-    def report(root: Root) -> None:
-        reporter.show(
-            Progress(
-                objective=root.incumbent.objective,
-                lower_bound=root.claim(root.lower_bound),
-                nodes=0,
-                open_nodes=1,
-                seconds=time.monotonic() - started,
-                reads=problem.design.reads - reads,
-            )
-        )
-
-    def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
-        reporter.show(
-            Progress(
-                objective=min(objective, root.incumbent.objective),
-                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
-                nodes=int(nodes),
-                open_nodes=int(open_nodes),
-                seconds=time.monotonic() - started,
-                reads=problem.design.reads - reads,
-            )
-        )
-
-    root = start_root(problem, rel_gap=gap, warm_start=start)
-    found: SearchResult | None = None
-    status: Status
-    with reporter:
-        try:
-            solve_root(root, deadline=started + limit, report=report)
-            at_root = time.monotonic() - started
-            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
-        except KeyboardInterrupt:
-            # The root keeps its incumbent and bound up to date, so what it has is a true answer.
-            at_root = time.monotonic() - started
-            status = "interrupted"
-        if status == "gap_open" and root.reduced is not None:
-            found = run_search(
-                root,
-                time_limit=limit - at_root,
-                node_limit=most_nodes,
-                threads=workers,
-                branching=branching,
-                memory_limit=most_memory,
-                certificate_limit=most_proof,
-                poll=poll if reporter.active else None,
-            )
-            status = found.status
-    lower_bound = root.claim(root.lower_bound)
-    certificate = make_certificate(root, found, lower_bound, most_proof)
-    if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
-        # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.
-        lower_bound = min(lower_bound, max(provable_bound(certificate, problem.design, problem.y), root.floor))
-        certificate = replace(certificate, lower_bound=lower_bound)
-        if status == "optimal" and not root.allows(lower_bound):
-            status = "gap_open"
-    return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
-
-
-def _solution(
-    root: Root,
-    status: Status,
-    found: SearchResult | None,
-    started: float,
-    at_root: float,
-    reads: float,
-    lower_bound: float,
-    certificate: Certificate,
-) -> Solution:
-    problem, best = root.problem, root.incumbent
-    coef = np.zeros(problem.p)
-    coef[best.support] = best.coef
-    total = time.monotonic() - started
-    return Solution(
-        support=best.support,
-        coef=coef,
-        objective=best.objective,
-        lower_bound=lower_bound,
-        status=status,
-        k=problem.k,
-        penalty=problem.penalty,
-        gamma=problem.gamma,
-        stats={
-            "nodes": 0 if found is None else found.nodes,
-            "reads": reads,
-            "seconds": {"root": at_root, "search": 0.0 if found is None else found.seconds, "total": total},
-            "columns_left": int(np.count_nonzero(root.fix >= 0)),
-            "root_bound": root.root_bound,
-            "linear_systems": root.solves + (0 if found is None else found.solves),
-            "depth": 0 if found is None else found.depth,
-        },
-        feature_names=problem.design.feature_names,
-        certificate=certificate,
+    return Options(
+        rel_gap=check_number(rel_gap, "rel_gap", minimum=0.0),
+        time_limit=math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0),
+        node_limit=math.inf if node_limit is None else float(check_count(node_limit, "node_limit")),
+        threads=_cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS),
+        branching=branching,
+        memory_limit=check_number(memory_limit, "memory_limit", minimum=0.0),
+        certificate_limit=check_number(certificate_limit, "certificate_limit", minimum=0.0),
     )
 
 

@@ -122,7 +122,7 @@ def test_feature_names() -> None:
 def test_frames_of_unusual_numbers() -> None:
     frame = pl.DataFrame({"d": [Decimal("1.5"), Decimal("2.5")], "b": [True, False], "n": [1, None]})
     np.testing.assert_array_equal(as_design(frame).columns([0, 1]), [[1.5, 1.0], [2.5, 0.0]])
-    with pytest.raises(NonFiniteError, match=r"X\[1, 2\] \(column 'n'\) is nan"):
+    with pytest.raises(NonFiniteError, match=r"X\[1, 2\] \(column 'n'\) is NaN"):
         as_design(frame).scan(np.ones(2))
 
 

@@ -232,7 +232,7 @@ class Leaf(Design):
         name = "" if self.feature_names is None else f" (column {self.feature_names[j]!r})"
         place = f"X[{self._first_row + i}, {j}]{name}"
         if np.isnan(value):
-            return f"{place} is nan; drop or impute missing values"
+            return f"{place} is NaN; drop or impute missing values"
         if np.isinf(value):
             return f"{place} is {value}; drop or replace infinite values"
         return f"{place} is {value:.3g}, too large to square; rescale the column"

@@ -1,0 +1,346 @@
+"""`SparseRegressorCV`: k and gamma chosen together by cross-validation, then one proven fit on all rows."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from parsifal.design import Design
+from parsifal.errors import InputError
+from parsifal.estimators import SparseLinearModel
+from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.loss import fit_support
+from parsifal.path import check_sizes
+from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
+from parsifal.solve import check_options, solve
+from parsifal.training import Training, prepare
+
+_AUTO_FACTORS = (0.1, 1.0, 10.0)
+
+
+class SparseRegressorCV(SparseLinearModel):
+    """Sparse regression whose number of features k and ridge weight gamma are chosen by cross-validation.
+
+    Every (gamma, k) is fitted on every fold, the pair with the best mean score is taken, and the model is fitted to
+    all rows with a proof. In the folds a proof is only tried for (`fold_node_limit`): a k that does not fit the data is
+    often hard to prove and of no interest. `gap_path_` tells which fold fits are proven.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        Numbers of features to try; those beyond the number of features are left out.
+    gammas : sequence of float, float or "auto"
+        Ridge weights to try. ``"auto"`` is 0.1, 1 and 10 times `SparseRegressor`'s automatic gamma.
+    penalty : float, optional
+        Price of a feature, as in `SparseRegressor`.
+    cv : int, splitter or iterable
+        As in scikit-learn: the number of folds, or what makes them.
+    scoring : str, callable or None
+        As in scikit-learn (greater is better); None is the negative mean squared error.
+    one_se : bool
+        Take the smallest k whose mean score is within one standard error of the best.
+    fit_intercept, standardize, force_in, force_out, rel_gap, method, backend, constraints
+        As in `SparseRegressor`. `method`, `backend` and `constraints` are for the fit to all rows.
+    time_limit, node_limit
+        Limits of the fit to all rows.
+    fold_node_limit, fold_time_limit : int and float, optional
+        Limits of every fit in a fold; None for both: every fold fit is proven.
+    n_jobs : int, optional
+        Folds at a time, through joblib (threads, unless a joblib backend is chosen); threads of the last fit.
+    progress : bool
+        Show a line with the fits done and the time left.
+
+    Attributes
+    ----------
+    k_, gamma_ : int and float
+        The choice.
+    ks_, gammas_ : arrays
+        What was tried.
+    mse_path_ : array of shape (n_gammas, n_ks, n_folds)
+        Mean squared errors on the test rows.
+    score_path_ : array of the same shape
+        Scores (greater is better); the negative of `mse_path_` unless `scoring` says otherwise.
+    gap_path_ : array of the same shape
+        Relative gaps of the fold fits.
+    support_path_ : nested list
+        ``support_path_[gamma][k][fold]``: the features that each fold fit chose.
+    best_index_ : tuple of int
+        Position of the choice in `gammas_` and `ks_`.
+    coef_, intercept_, support_, solution_, ... : as in `SparseRegressor`.
+    """
+
+    def __init__(
+        self,
+        ks: Sequence[int] = tuple(range(1, 21)),
+        gammas: Any = "auto",
+        *,
+        penalty: float | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        one_se: bool = False,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        method: str = "search",
+        backend: str = "scip",
+        constraints: Any = None,
+        force_in: Any = None,
+        force_out: Any = None,
+        rel_gap: float = 1e-6,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        fold_node_limit: int | None = 20,
+        fold_time_limit: float | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.ks = ks
+        self.gammas = gammas
+        self.penalty = penalty
+        self.cv = cv
+        self.scoring = scoring
+        self.one_se = one_se
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.method = method
+        self.backend = backend
+        self.constraints = constraints
+        self.force_in = force_in
+        self.force_out = force_out
+        self.rel_gap = rel_gap
+        self.time_limit = time_limit
+        self.node_limit = node_limit
+        self.fold_node_limit = fold_node_limit
+        self.fold_time_limit = fold_time_limit
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SparseRegressorCV:
+        """Choose k and gamma, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `SparseRegressor.fit`.
+        groups : array of shape (n,), optional
+            Group labels for splitters that need them (`GroupKFold`).
+
+        Returns
+        -------
+        SparseRegressorCV
+            Itself.
+        """
+        # Checked once here; a worker in another process makes a design of its own.
+        readable = self._check_array(X, finite=False)
+        design, target, weight = self._check_data(readable, y, sample_weight, reset=True)
+        n, p = design.shape
+        sizes = [k for k in check_sizes(self.ks, "ks") if k <= p]
+        if not sizes:
+            raise InputError(f"every k in ks is larger than the number of features: X has {p} feature(s)")
+        fix = check_forced(design, self.force_in, self.force_out)
+        if np.count_nonzero(fix == 1) > sizes[0]:
+            raise InputError(f"force_in names {np.count_nonzero(fix == 1)} features, but ks begins with {sizes[0]}")
+        training = prepare(
+            design, target, weight=weight, fit_intercept=self.fit_intercept, standardize=self.standardize
+        )
+        gammas = self._gammas(training)
+        splits = self._splits(n, target, groups)
+        options = check_options(
+            rel_gap=self.rel_gap,
+            time_limit=self.fold_time_limit,
+            node_limit=self.fold_node_limit,
+            threads=1,
+            certificate_limit=0.0,
+        )
+        tasks = [
+            FoldTask(
+                X=readable,
+                y=target,
+                weight=weight,
+                train=train,
+                test=test,
+                sizes=sizes,
+                gammas=gammas,
+                penalty=0.0 if self.penalty is None else check_number(self.penalty, "penalty", minimum=0.0),
+                fix=fix,
+                fit_intercept=self.fit_intercept,
+                standardize=self.standardize,
+                options=options,
+            )
+            for train, test in splits
+        ]
+        results = self._run(tasks)
+        self.ks_ = np.array(sizes)
+        self.gammas_ = np.array(gammas)
+        self.mse_path_ = np.stack([r.mse for r in results], axis=2)
+        self.gap_path_ = np.stack([r.gaps for r in results], axis=2)
+        self.support_path_ = [
+            [[r.supports[g][i] for r in results] for i in range(len(sizes))] for g in range(len(gammas))
+        ]
+        self.score_path_ = self._scores(X, target, splits, results)
+        mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
+        self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
+        g, i = self.best_index_
+        self.k_ = sizes[i]
+        self._fit_all(training, gammas[g], sizes[i], self.support_path_[g][i], fix)
+        return self
+
+    def _gammas(self, training: Training) -> list[float]:
+        if isinstance(self.gammas, str):
+            if self.gammas != "auto":
+                raise InputError(f'gammas must be positive numbers or "auto", not {self.gammas!r}')
+            return [factor * training.auto_gamma() for factor in _AUTO_FACTORS]
+        if np.ndim(self.gammas) == 0:
+            return [check_gamma(self.gammas)]
+        gammas = sorted({check_gamma(gamma) for gamma in self.gammas})
+        if not gammas:
+            raise InputError("gammas is empty; give at least one ridge weight")
+        return gammas
+
+    def _splits(self, n: int, y: FloatArray, groups: Any) -> list[tuple[IntArray, IntArray]]:
+        splitter = check_cv(self.cv)
+        placeholder = np.zeros((n, 1))
+        splits = [
+            (np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
+            for train, test in splitter.split(placeholder, y, groups)
+        ]
+        for number, (train, test) in enumerate(splits):
+            if train.size < 2 or test.size < 1:
+                raise InputError(
+                    f"fold {number} has {train.size} training and {test.size} test rows; use fewer folds or more rows"
+                )
+        return splits
+
+    def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
+        """All folds through joblib; with a backend that shares memory, ticks come after every fit."""
+        fits = len(tasks) * len(tasks[0].sizes) * len(tasks[0].gammas)
+        bar = Bar(fits, active=self.progress)
+        shares = bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
+        with bar:
+            pool = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            results: list[FoldResult] = pool(delayed(run_fold)(task, bar.tick if shares else None) for task in tasks)
+        return results
+
+    def _scores(
+        self, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
+    ) -> FloatArray:
+        if self.scoring is None:
+            return -self.mse_path_
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        if not callable(scorer):
+            raise InputError(f"scoring must be a scorer's name, a callable or None, not {self.scoring!r}")
+        scores = np.empty_like(self.mse_path_)
+        for f, ((_, test), result) in enumerate(zip(splits, results)):
+            rows = np.zeros((test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, test)
+            for g, i in np.ndindex(*scores.shape[:2]):
+                scores[g, i, f] = scorer(Predicted(result.predictions[g, i]), rows, y[test])
+        return scores
+
+    def _fit_all(self, training: Training, gamma: float, k: int, supports: list[IntArray], fix: Any) -> None:
+        fits = [fit_support(training.design, training.y, s, gamma, 0.0) for s in supports]
+        solution = solve(
+            training.design,
+            training.y,
+            k,
+            gamma,
+            penalty=self.penalty,
+            rel_gap=self.rel_gap,
+            time_limit=self.time_limit,
+            node_limit=self.node_limit,
+            threads=effective_n_jobs(self.n_jobs),
+            warm_start=min(fits, key=lambda fit: fit.objective).support,
+            force_in=fix == 1,
+            force_out=fix == -1,
+        )
+        self._take(solution, training)
+        self._warn_unless_proven(solution)
+
+
+class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands in for a fitted model when a scorer asks for predictions that are already there."""
+
+    def __init__(self, values: Any = None) -> None:
+        self.values = values
+
+    def fit(self, X: Any, y: Any) -> Predicted:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return np.asarray(self.values)
+
+
+def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
+    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
+
+    Ties go to the smaller k, then to the stronger ridge.
+    """
+    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
+    mean = scores @ weight / weight.sum()
+    if not np.isfinite(mean).any():
+        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
+    mean = np.where(np.isfinite(mean), mean, -np.inf)
+    # Transposed, so that the first of equals has the smallest k.
+    i, g = np.unravel_index(int(np.argmax(mean.T)), mean.T.shape)
+    if one_se and scores.shape[2] > 1:
+        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
+        near = mean >= mean[g, i] - error
+        i = int(np.flatnonzero(near.any(axis=0))[0])
+        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
+    return int(g), int(i)
+
+
+class Bar:
+    """Counts fits, shows how many are done and how long the rest will take; stops the workers on Ctrl-C."""
+
+    def __init__(self, total: int, *, active: bool) -> None:
+        self.total = total
+        self.active = active
+        self._done = 0
+        self._started = time.monotonic()
+        self._shown = 0.0
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+
+    def tick(self) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        with self._lock:
+            self._done += 1
+            if self.active:
+                self._show()
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if now - self._shown < (0.1 if sys.stderr.isatty() else 5.0) and self._done < self.total:
+            return
+        self._shown = now
+        seconds = now - self._started
+        left = seconds / self._done * (self.total - self._done)
+        filled = 30 * self._done // self.total
+        line = f"cross-validation [{'#' * filled}{'.' * (30 - filled)}] {self._done}/{self.total} fits  "
+        line += f"{seconds:.1f} s, about {left:.0f} s left"
+        sys.stderr.write(f"\r{line:<90}" if sys.stderr.isatty() else line + "\n")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self.active and sys.stderr.isatty():
+            sys.stderr.write("\n")

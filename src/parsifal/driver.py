@@ -1,0 +1,148 @@
+"""The funnel for one problem: root, search, certificate, and the answer put together."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parsifal.certificate import Certificate
+from parsifal.check import provable_bound
+from parsifal.handover import Handover
+from parsifal.problem import IntArray, Problem
+from parsifal.progress import Progress, Reporter
+from parsifal.proof import make_certificate
+from parsifal.root import Root, solve_root, start_root
+from parsifal.search import SearchResult, run_search
+from parsifal.solution import Solution, Status
+
+_MOST_RECHECKED = 2000  # records of a proof
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to solve, checked; `solve` documents each."""
+
+    rel_gap: float = 1e-6
+    time_limit: float = math.inf
+    node_limit: float = math.inf
+    threads: int = 1
+    branching: str = "pseudo"
+    memory_limit: float = 2e9
+    certificate_limit: float = 64e6
+
+
+def run(
+    problem: Problem,
+    options: Options,
+    *,
+    starts: Sequence[IntArray] = (),
+    reporter: Reporter | None = None,
+    handover: Handover | None = None,
+) -> Solution:
+    """Solve a problem.
+
+    Parameters
+    ----------
+    problem, options
+        What and how.
+    starts : supports
+        The first incumbents; each respects what is forced.
+    reporter : Reporter, optional
+        Gets the progress.
+    handover : Handover, optional
+        What an earlier solve on the same design and y has left; takes what this one leaves.
+    """
+    started = time.monotonic()
+    limit = options.time_limit
+    reads = problem.design.reads
+    reporter = Reporter(False) if reporter is None else reporter
+
+    def report(root: Root) -> None:
+        poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
+
+    def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
+        reporter.show(
+            Progress(
+                objective=min(objective, root.incumbent.objective),
+                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
+                nodes=int(nodes),
+                open_nodes=int(open_nodes),
+                seconds=time.monotonic() - started,
+                reads=problem.design.reads - reads,
+            )
+        )
+
+    root = start_root(problem, rel_gap=options.rel_gap, starts=starts)
+    found: SearchResult | None = None
+    status: Status
+    with reporter:
+        try:
+            solve_root(root, deadline=started + limit, report=report, handover=handover)
+            at_root = time.monotonic() - started
+            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+        except KeyboardInterrupt:
+            # The root keeps its incumbent and bound up to date, so what it has is a true answer.
+            at_root = time.monotonic() - started
+            status = "interrupted"
+        if status == "gap_open" and root.reduced is not None:
+            found = run_search(
+                root,
+                time_limit=limit - at_root,
+                node_limit=options.node_limit,
+                threads=options.threads,
+                branching=options.branching,
+                memory_limit=options.memory_limit,
+                certificate_limit=options.certificate_limit,
+                poll=poll if reporter.active else None,
+            )
+            status = found.status
+    lower_bound = root.claim(root.lower_bound)
+    certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
+    if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
+        # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.
+        lower_bound = min(lower_bound, max(provable_bound(certificate, problem.design, problem.y), root.floor))
+        certificate = replace(certificate, lower_bound=lower_bound)
+        if status == "optimal" and not root.allows(lower_bound):
+            status = "gap_open"
+    return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
+
+
+def _solution(
+    root: Root,
+    status: Status,
+    found: SearchResult | None,
+    started: float,
+    at_root: float,
+    reads: float,
+    lower_bound: float,
+    certificate: Certificate,
+) -> Solution:
+    problem, best = root.problem, root.incumbent
+    coef = np.zeros(problem.p)
+    coef[best.support] = best.coef
+    total = time.monotonic() - started
+    return Solution(
+        support=best.support,
+        coef=coef,
+        objective=best.objective,
+        lower_bound=lower_bound,
+        status=status,
+        k=problem.k,
+        penalty=problem.penalty,
+        gamma=problem.gamma,
+        stats={
+            "nodes": 0 if found is None else found.nodes,
+            "reads": reads,
+            "seconds": {"root": at_root, "search": 0.0 if found is None else found.seconds, "total": total},
+            "columns_left": int(np.count_nonzero(root.fix >= 0)),
+            "root_bound": root.root_bound,
+            "linear_systems": root.solves + (0 if found is None else found.solves),
+            "depth": 0 if found is None else found.depth,
+        },
+        feature_names=problem.design.feature_names,
+        certificate=certificate,
+    )

@@ -1,0 +1,118 @@
+"""One fold of a cross-validation: a path over k for every gamma on the training rows, predictions on the test rows.
+
+A fold is one job. Within it the working set, the dual points and the supports go from k to k and from gamma to gamma;
+between folds nothing is shared but X, which is never copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parsifal.design import Design, View, as_design
+from parsifal.driver import Options
+from parsifal.handover import Handover
+from parsifal.path import solve_path
+from parsifal.problem import FloatArray, IntArray, Problem
+from parsifal.training import Training, prepare
+
+Tick = Callable[[], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldTask:
+    """What one job needs; `X` may be anything that `as_design` reads.
+
+    `fix` marks the features that are forced in (1) or out (-1).
+    """
+
+    X: Any
+    y: FloatArray
+    weight: FloatArray | None
+    train: IntArray
+    test: IntArray
+    sizes: Sequence[int]
+    gammas: Sequence[float]
+    penalty: float
+    fix: Any
+    fit_intercept: bool
+    standardize: bool
+    options: Options
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldResult:
+    """What one job gives back.
+
+    Attributes
+    ----------
+    predictions : array of shape (n_gammas, n_ks, test rows)
+    mse : array of shape (n_gammas, n_ks)
+    gaps : array of shape (n_gammas, n_ks)
+        The relative gap of every fit: at most `rel_gap` where it is proven.
+    supports : nested lists of int arrays
+        ``supports[gamma][k]``.
+    """
+
+    predictions: FloatArray
+    mse: FloatArray
+    gaps: FloatArray
+    supports: list[list[IntArray]]
+
+
+def run_fold(task: FoldTask, tick: Tick | None = None) -> FoldResult:
+    """Fit every (gamma, k) on the training rows; `tick` is called after every fit, and may stop the fold by raising."""
+    design = as_design(task.X)
+    training = prepare(
+        design,
+        task.y,
+        weight=task.weight,
+        rows=task.train,
+        fit_intercept=task.fit_intercept,
+        standardize=task.standardize,
+    )
+    shape = (len(task.gammas), len(task.sizes))
+    gaps = np.empty(shape)
+    supports: list[list[IntArray]] = []
+    coefs: list[list[FloatArray]] = []
+    handover = Handover()
+    starts: dict[int, list[IntArray]] = {}
+    for g, gamma in enumerate(task.gammas):
+        problem = Problem(
+            design=training.design,
+            y=training.y,
+            k=task.sizes[-1],
+            penalty=task.penalty,
+            gamma=gamma,
+            fix=task.fix,
+        )
+        path = solve_path(problem, task.sizes, task.options, handover=handover, starts=starts, each=tick)
+        if len(path) < len(task.sizes):
+            raise KeyboardInterrupt
+        gaps[g] = path.gaps
+        supports.append([s.support for s in path])
+        coefs.append([s.coef[s.support] for s in path])
+        starts = {k: [s.support] for k, s in zip(task.sizes, path)}
+    predictions = _predict(design, training, task.test, supports, coefs)
+    error = (predictions - task.y[task.test]) ** 2
+    weight = None if task.weight is None else task.weight[task.test]
+    # A fold whose test rows all have weight 0 counts for nothing; its rows are averaged as they are.
+    mse = error.mean(axis=2) if weight is None or not weight.any() else error @ weight / weight.sum()
+    return FoldResult(predictions=predictions, mse=mse, gaps=gaps, supports=supports)
+
+
+def _predict(
+    design: Design, training: Training, test: IntArray, supports: list[list[IntArray]], coefs: list[list[FloatArray]]
+) -> FloatArray:
+    """Predictions on the test rows; every column that some fit uses is gathered once."""
+    used = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(s for row in supports for s in row)]))
+    columns = View(design, rows=test).columns(used)
+    columns = (columns - training.center[used]) * training.scale[used]
+    out = np.empty((len(supports), len(supports[0]), test.size))
+    for g, row in enumerate(supports):
+        for i, support in enumerate(row):
+            out[g, i] = columns[:, np.searchsorted(used, support)] @ coefs[g][i] + training.y_mean
+    return out

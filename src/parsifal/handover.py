@@ -1,0 +1,75 @@
+"""What one solve leaves for the next on the same X and y: for another k, another gamma, other forced columns.
+
+The working set's Gram matrix depends on none of these. A dual point alpha with beta = X'alpha over every column is a
+bound for each of them, D_k(alpha) being another sum over the same beta: so the next problem starts with columns fixed
+before it has read X at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from parsifal.fixing import dual_value
+from parsifal.problem import FixArray, FloatArray, IntArray, Problem
+from parsifal.relaxation import Round, WorkingSet, first_columns
+
+_KEPT = 3  # dual points; each is p numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualPoint:
+    """A w (coef on index) with beta over the columns in question and its dual value."""
+
+    index: IntArray
+    coef: FloatArray
+    beta: FloatArray
+    bound: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PricedPoint:
+    """A w and its alpha = y - X w, with beta = X'alpha over every column of X."""
+
+    index: IntArray
+    coef: FloatArray
+    alpha: FloatArray
+    beta: FloatArray
+
+    def bound(self, problem: Problem, fix: FixArray) -> DualPoint:
+        """The dual point for this problem, whatever problem the point came from."""
+        fit = float(self.coef @ self.beta[self.index])
+        value = dual_value(self.alpha, fit, self.beta, fix, gamma=problem.gamma, penalty=problem.penalty, k=problem.k)
+        return DualPoint(index=self.index, coef=self.coef, beta=self.beta, bound=value)
+
+
+@dataclass(kw_only=True)
+class Handover:
+    """The working set and the last priced points; empty before the first solve."""
+
+    work: WorkingSet | None = None
+    points: list[PricedPoint] = field(default_factory=list)
+
+    def working_set(self, problem: Problem) -> WorkingSet:
+        """The working set for this problem: the one at hand, or a new one with its first columns."""
+        work = self.work
+        if work is None or work.problem.design is not problem.design or work.problem.y is not problem.y:
+            self.points.clear()
+            work = self.work = WorkingSet(problem)
+            work.add(first_columns(problem))
+            return work
+        work.problem = problem
+        forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)
+        if forced.size:
+            work.add(forced.astype(np.int64))
+        return work
+
+    def keep(self, last: Round, coef: FloatArray) -> None:
+        """Keep the point of a round that has read all of X."""
+        if last.priced:
+            active = np.flatnonzero(coef)
+            self.points.append(
+                PricedPoint(index=last.index[active], coef=coef[active], alpha=last.alpha, beta=last.beta)
+            )
+            del self.points[:-_KEPT]

@@ -1,0 +1,231 @@
+"""`path`: one proven solution for every k, each starting from what the one before has left."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from parsifal.criteria import degrees_of_freedom, fit_term, log_binomial
+from parsifal.driver import Options, run
+from parsifal.errors import InputError
+from parsifal.handover import Handover
+from parsifal.problem import FloatArray, Gamma, IntArray, Problem, check_count, make_problem
+from parsifal.progress import Progress, ProgressOption, Reporter
+from parsifal.solution import Solution
+from parsifal.solve import check_options
+
+Criterion = Literal["aic", "bic", "ebic"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path(Sequence[Solution]):
+    """Solutions for growing k: a sequence of `Solution`, with what one wants to see of all of them.
+
+    Attributes
+    ----------
+    solutions : tuple of Solution
+        In the order of `ks`; shorter than what was asked for if the path was interrupted.
+    ks : int array
+        The k of each.
+    coefs : array of shape (len(ks), p)
+        The coefficients.
+    objectives, lower_bounds, gaps : arrays
+        Of each solution.
+    rss, df : arrays
+        Sum of squared residuals, and degrees of freedom (the trace of the ridge's hat matrix).
+    aic, bic, ebic : arrays
+        Information criteria (see `parsifal.criteria`); smaller is better.
+    n : int
+        Rows of X.
+    """
+
+    solutions: tuple[Solution, ...]
+    n: int
+    rss: FloatArray
+    df: FloatArray
+
+    @overload
+    def __getitem__(self, item: int) -> Solution: ...
+    @overload
+    def __getitem__(self, item: slice) -> tuple[Solution, ...]: ...
+    def __getitem__(self, item: int | slice) -> Solution | tuple[Solution, ...]:
+        return self.solutions[item]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    @property
+    def ks(self) -> IntArray:
+        return np.array([s.k for s in self.solutions], dtype=np.int64)
+
+    @property
+    def coefs(self) -> FloatArray:
+        return np.array([s.coef for s in self.solutions])
+
+    @property
+    def objectives(self) -> FloatArray:
+        return np.array([s.objective for s in self.solutions])
+
+    @property
+    def lower_bounds(self) -> FloatArray:
+        return np.array([s.lower_bound for s in self.solutions])
+
+    @property
+    def gaps(self) -> FloatArray:
+        return np.array([s.gap for s in self.solutions])
+
+    @property
+    def aic(self) -> FloatArray:
+        return self._fit_terms + 2.0 * self.df
+
+    @property
+    def bic(self) -> FloatArray:
+        return self._fit_terms + math.log(self.n) * self.df
+
+    @property
+    def ebic(self) -> FloatArray:
+        choices = [log_binomial(s.coef.size, s.support.size) for s in self.solutions]
+        return self.bic + 2.0 * np.array(choices)
+
+    @property
+    def _fit_terms(self) -> FloatArray:
+        return np.array([fit_term(rss, self.n) for rss in self.rss])
+
+    def best(self, criterion: Criterion = "ebic") -> Solution:
+        """The solution that an information criterion prefers."""
+        if criterion not in ("aic", "bic", "ebic"):
+            raise InputError(f'criterion must be "aic", "bic" or "ebic", not {criterion!r}')
+        return self.solutions[int(np.argmin(getattr(self, criterion)))]
+
+    def __str__(self) -> str:
+        head = f"{'k':>4}  {'objective':>12}  {'gap':>8}  {'bic':>10}  {'ebic':>10}  status      columns"
+        lines = [
+            f"{s.k:4d}  {s.objective:12.6g}  {s.gap:8.1e}  {bic:10.5g}  {ebic:10.5g}  {s.status:10}  "
+            + ", ".join(s.selected)
+            for s, bic, ebic in zip(self.solutions, self.bic, self.ebic)
+        ]
+        return "\n".join([head, *lines])
+
+
+def path(
+    X: Any,
+    y: Any,
+    ks: Iterable[int] = range(1, 21),
+    gamma: Gamma = "auto",
+    *,
+    penalty: float | None = None,
+    rel_gap: float = 1e-6,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    threads: int | None = None,
+    force_in: Any = None,
+    force_out: Any = None,
+    progress: ProgressOption = False,
+    certificate_limit: float = 64e6,
+) -> Path:
+    """Find and prove the best fit for every k.
+
+    Supports, the working set with its Gram matrix, and dual points (which bound and fix columns for every k) are handed
+    on from one k to the next.
+
+    Parameters
+    ----------
+    X, y, gamma, penalty, rel_gap, threads, force_in, force_out, progress, certificate_limit
+        As in `solve`.
+    ks : iterable of int
+        The sizes, solved in growing order; those beyond the number of columns are left out.
+    time_limit : float, optional
+        Seconds for the whole path. Each k gets an equal share of what is left.
+    node_limit : int, optional
+        Nodes for each k.
+
+    Returns
+    -------
+    Path
+        A sequence of `Solution`. Ctrl-C ends it with the k at hand, which has status ``"interrupted"``.
+    """
+    options = check_options(
+        rel_gap=rel_gap,
+        time_limit=time_limit,
+        node_limit=node_limit,
+        threads=threads,
+        certificate_limit=certificate_limit,
+    )
+    sizes = check_sizes(ks, "ks")
+    started = time.monotonic()
+    problem = make_problem(X, y, k=sizes[-1], gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    forced = int(np.count_nonzero(problem.fix == 1))
+    sizes = [k for k in sizes if k <= problem.p]
+    if not sizes:
+        raise InputError(f"every k in ks is larger than the number of columns, {problem.p}")
+    if sizes[0] < forced:
+        raise InputError(f"force_in names {forced} columns, but ks begins with {sizes[0]}")
+    left = options.time_limit - (time.monotonic() - started)
+    return solve_path(problem, sizes, replace(options, time_limit=left), progress=progress)
+
+
+def solve_path(
+    problem: Problem,
+    sizes: Sequence[int],
+    options: Options,
+    *,
+    handover: Handover | None = None,
+    starts: dict[int, list[IntArray]] | None = None,
+    progress: ProgressOption = False,
+    each: Callable[[], object] | None = None,
+) -> Path:
+    """Solve for growing sizes; `starts` are further supports to begin with, by size; `each` is called after each."""
+    handover = Handover() if handover is None else handover
+    deadline = time.monotonic() + options.time_limit
+    solutions: list[Solution] = []
+    with Reporter(progress) as reporter:
+        for i, k in enumerate(sizes):
+            share = max(0.0, deadline - time.monotonic()) / (len(sizes) - i)
+            here = replace(problem, k=k)
+            begin = list((starts or {}).get(k, ()))
+            if solutions:
+                begin.append(solutions[-1].support)
+            listener = _labelled(reporter, f"k = {k}")
+            solution = run(here, replace(options, time_limit=share), starts=begin, reporter=listener, handover=handover)
+            solutions.append(solution)
+            if each is not None:
+                each()
+            if solution.status == "interrupted":
+                break
+    columns = [problem.design.columns(s.support) for s in solutions]
+    residuals = [problem.y - c @ s.coef[s.support] for c, s in zip(columns, solutions)]
+    return Path(
+        solutions=tuple(solutions),
+        n=problem.n,
+        rss=np.array([float(r @ r) for r in residuals]),
+        df=np.array([degrees_of_freedom(c, problem.gamma) for c in columns]),
+    )
+
+
+def check_sizes(ks: Iterable[int], name: str) -> list[int]:
+    """Sort the sizes; each a whole number >= 1, at least one."""
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
+        raise InputError(f"{name} must be a sequence of whole numbers >= 1, not {ks!r}")
+    sizes = sorted({check_count(k, f"an entry of {name}") for k in ks})
+    if not sizes:
+        raise InputError(f"{name} is empty; give at least one size")
+    return sizes
+
+
+def _labelled(reporter: Reporter, label: str) -> Reporter:
+    """A reporter for one solve, whose line begins with `label`."""
+    if not reporter.active:
+        return reporter
+
+    def show(progress: Progress) -> None:
+        reporter.show(replace(progress, label=label))
+
+    return Reporter(show)
