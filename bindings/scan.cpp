@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "generate.hpp"
+#include "synthetic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,9 +35,11 @@ void check(bool holds, const char* what) {
 std::size_t rows(const StridedMatrix& x) { return x.n; }
 std::size_t rows(const Table& x) { return x.n; }
 std::size_t rows(const SparseMatrix& x) { return x.hi - x.lo; }
+std::size_t rows(const SyntheticMatrix& x) { return x.hi - x.lo; }
 std::size_t width(const StridedMatrix& x) { return x.p; }
 std::size_t width(const Table& x) { return x.columns.size(); }
 std::size_t width(const SparseMatrix& x) { return x.p; }
+std::size_t width(const SyntheticMatrix& x) { return x.p; }
 
 template <class Array>
 auto* pointer(const Array& array, std::size_t length, const char* what) {
@@ -133,4 +137,24 @@ void bind_scan(nb::module_& m) {
                     address(data), address(indices), address(indptr), is_csc, is_f32, is_i64, n, p, lo, hi};
             },
             "data"_a, "indices"_a, "indptr"_a, "is_csc"_a, "is_f32"_a, "is_i64"_a, "n"_a, "p"_a, "lo"_a, "hi"_a);
+
+    bind<SyntheticMatrix>(m, "SyntheticMatrix", "Correlated normals made from a counter while they are read.")
+        .def(
+            "__init__",
+            [](SyntheticMatrix* self, std::uint64_t seed, float rho, float innovation, std::size_t burn,
+               std::size_t width, std::size_t n, std::size_t p, std::size_t lo, std::size_t hi) {
+                check(lo < hi && hi <= n && p > 0 && width > 0, "a matrix needs a row and a column");
+                new (self) SyntheticMatrix{seed, rho, innovation, burn, width, n, p, lo, hi};
+            },
+            "seed"_a, "rho"_a, "innovation"_a, "burn"_a, "width"_a, "n"_a, "p"_a, "lo"_a, "hi"_a);
+
+    m.def(
+        "philox",
+        [](std::uint32_t c0, std::uint32_t c1, std::uint32_t c2, std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
+            const std::uint32_t counter[4] = {c0, c1, c2, c3}, key[2] = {k0, k1};
+            std::uint32_t out[4];
+            philox(counter, key, out);
+            return nb::make_tuple(out[0], out[1], out[2], out[3]);
+        },
+        "The four words of Philox 4x32-7 for a counter and a key.");
 }

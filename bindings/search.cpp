@@ -6,36 +6,12 @@
 #include <exception>
 
 #include "bindings.hpp"
+#include "ragged.hpp"
+#include "state.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace parsifal;
-
-namespace {
-
-// A ragged list as (offsets, values): what an .npz can hold without pickle.
-template <class T, class Get>
-nb::tuple ragged(const std::vector<Record>& records, Get get) {
-    Eigen::Matrix<int64_t, Eigen::Dynamic, 1> offsets(records.size() + 1);
-    offsets[0] = 0;
-    for (size_t r = 0; r < records.size(); ++r)
-        offsets[static_cast<Index>(r) + 1] =
-            offsets[static_cast<Index>(r)] + static_cast<int64_t>(get(records[r]).size());
-    Eigen::Matrix<T, Eigen::Dynamic, 1> values(offsets[static_cast<Index>(records.size())]);
-    Index at = 0;
-    for (const Record& r : records)
-        for (const auto& x : get(r)) values[at++] = static_cast<T>(x);
-    return nb::make_tuple(offsets, values);
-}
-
-template <class T, class Get>
-Eigen::Matrix<T, Eigen::Dynamic, 1> column(const std::vector<Record>& records, Get get) {
-    Eigen::Matrix<T, Eigen::Dynamic, 1> out(records.size());
-    for (size_t r = 0; r < records.size(); ++r) out[static_cast<Index>(r)] = static_cast<T>(get(records[r]));
-    return out;
-}
-
-}  // namespace
 
 void bind_search(nb::module_& m) {
     m.def(
@@ -44,7 +20,8 @@ void bind_search(nb::module_& m) {
            double gamma, double penalty, Index k, const Fixes& fix, Eigen::Ref<const VectorXd> w,
            Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
            double abs_gap, double time_limit, double node_limit, int threads, int branching, double memory_limit,
-           double certificate_limit, Index rank, nb::object poll) {
+           double certificate_limit, Index rank, nb::object poll, nb::object state,
+           nb::object save, double save_every) {
             const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k};
             SearchOptions options;
             options.rel_gap = rel_gap;
@@ -56,11 +33,14 @@ void bind_search(nb::module_& m) {
             options.memory_limit = memory_limit;
             options.certificate_limit = certificate_limit;
             options.rank = rank;
+            options.save_every = save_every;
+            TreeState before;
+            if (!state.is_none()) before = from_dict(nb::cast<nb::dict>(state), root.size());
             SearchResult r;
             std::exception_ptr raised;
             {
                 nb::gil_scoped_release release;
-                r = search(root, fix, w, diagonal, twin, objective, options, [&](const SearchState& s) {
+                const auto listen = [&](const SearchState& s) {
                     nb::gil_scoped_acquire acquire;
                     try {
                         if (PyErr_CheckSignals() != 0) nb::raise_python_error();
@@ -71,7 +51,15 @@ void bind_search(nb::module_& m) {
                         return true;
                     }
                     return false;
-                });
+                };
+                std::function<void(const TreeState&)> keep;
+                if (!save.is_none())
+                    keep = [&](const TreeState& now) {
+                        nb::gil_scoped_acquire acquire;
+                        save(to_dict(now));
+                    };
+                r = search(root, fix, w, diagonal, twin, objective, options, listen, state.is_none() ? nullptr : &before,
+                           keep);
             }
             if (raised) std::rethrow_exception(raised);
             nb::dict d;
@@ -105,5 +93,6 @@ void bind_search(nb::module_& m) {
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "w"_a, "diagonal"_a, "twin"_a,
         "objective"_a, "rel_gap"_a, "abs_gap"_a, "time_limit"_a, "node_limit"_a, "threads"_a, "branching"_a,
-        "memory_limit"_a, "certificate_limit"_a, "rank"_a, "poll"_a.none(), "Branch and bound on the reduced problem.");
+        "memory_limit"_a, "certificate_limit"_a, "rank"_a, "poll"_a.none(), "state"_a.none() = nb::none(),
+        "save"_a.none() = nb::none(), "save_every"_a = INFINITY, "Branch and bound on the reduced problem.");
 }

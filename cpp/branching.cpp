@@ -21,6 +21,23 @@ void PseudoCosts::learn(const Candidate& c, double gain_in, double gain_out) {
     total_ += 1;
 }
 
+std::vector<double> PseudoCosts::save() const {
+    std::lock_guard lock(mutex_);
+    std::vector<double> saved{sum_in_, sum_out_, total_};
+    for (const VectorXd* part : {&in_, &out_, &count_}) saved.insert(saved.end(), part->begin(), part->end());
+    return saved;
+}
+
+void PseudoCosts::restore(const std::vector<double>& saved) {
+    std::lock_guard lock(mutex_);
+    const auto size = static_cast<size_t>(in_.size());
+    if (saved.size() != 3 + 3 * size) return;  // of a tree that had not begun
+    sum_in_ = saved[0], sum_out_ = saved[1], total_ = saved[2];
+    size_t at = 3;
+    for (VectorXd* part : {&in_, &out_, &count_})
+        for (double& x : *part) x = saved[at++];
+}
+
 double PseudoCosts::score(const Candidate& c) const {
     // One imagined observation at the overall mean keeps a column seen once or never from being over- or underrated.
     const double prior = total_ > 0 ? 1.0 : 0.0, n = std::max(count_[c.column] + prior, 1.0),

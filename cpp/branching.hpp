@@ -23,6 +23,9 @@ class PseudoCosts {
     explicit PseudoCosts(Index columns);
     void learn(const Candidate& candidate, double gain_in, double gain_out);
     Candidate choose(const std::vector<Candidate>& candidates, Branching rule) const;
+    // For a search that is put aside.
+    std::vector<double> save() const;
+    void restore(const std::vector<double>& saved);
     std::vector<Candidate> shortlist(const std::vector<Candidate>& candidates, size_t most) const;
 
   private:

@@ -5,14 +5,15 @@
 #include <thread>
 
 #include "tree.hpp"
+#include "tree_state.hpp"
 #include "worker.hpp"
 
 namespace parsifal {
 
-SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
-                    const std::vector<Index>& twin, double objective, const SearchOptions& options,
-                    const std::function<bool(const SearchState&)>& poll) {
-    Tree tree(root, twin, objective, options);
+namespace {
+
+// The root node.
+void plant(Tree& tree, const Quadratic& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal) {
     std::vector<Index> columns;
     for (Index j = 0; j < root.size(); ++j)
         if (fix[j] >= 0) columns.push_back(j);
@@ -23,7 +24,10 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
     tree.register_frame(*frame);
     if (NodePtr node = Worker(tree, 0).evaluate(frame, fix_live, frame->v0, -1, -1, 0, 0, -INFINITY))
         tree.push(std::move(node));
+}
 
+// Runs the workers until the search ends or is paused.
+void work(Tree& tree, const SearchOptions& options, const std::function<bool(const SearchState&)>& poll) {
     // The workers are threads of their own even if there is one, so that the caller's can listen for Ctrl-C.
     std::vector<std::jthread> workers;
     workers.reserve(static_cast<size_t>(options.threads));
@@ -45,6 +49,25 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
     }
     tree.supervise(poll);
     workers.clear();  // joins
+}
+
+}  // namespace
+
+SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
+                    const std::vector<Index>& twin, double objective, const SearchOptions& options,
+                    const std::function<bool(const SearchState&)>& poll, const TreeState* state,
+                    const std::function<void(const TreeState&)>& save) {
+    Tree tree(root, twin, objective, options);
+    if (state) {
+        tree.restore(*state);
+    } else {
+        plant(tree, root, fix, w, diagonal);
+    }
+    do {
+        work(tree, options, poll);
+        // A worker that failed has lost its node.
+        if (save && !tree.failed()) save(tree.save());
+    } while (tree.unpause());
     return tree.result();
 }
 

@@ -17,7 +17,9 @@
 
 namespace parsifal {
 
-enum class SearchStop { optimal = 0, time_limit = 1, node_limit = 2, interrupted = 3 };
+struct TreeState;
+
+enum class SearchStop { optimal = 0, time_limit = 1, node_limit = 2, interrupted = 3, paused = 4 };
 
 struct SearchOptions {
     double rel_gap = 1e-6;
@@ -28,6 +30,7 @@ struct SearchOptions {
     Branching branching = Branching::pseudo;
     double memory_limit = 2e9;     // bytes of open nodes before the search turns depth first
     double certificate_limit = 0;  // bytes of tree records kept; 0: none
+    double save_every = INFINITY;  // seconds between calls of `save`
     Index rank = 0;                // min(n, p) of the data: tightening can help only below it
     Index tighten_at_most = 100;   // columns
 };
@@ -68,8 +71,11 @@ struct SearchResult {
 // `fix` and `w` are the root's fixes and relaxation solution, `diagonal` the root's tightening (zeros: none),
 // `objective` the incumbent's value. twin[j] = i < j if column j repeats column i, which then goes first; -1 otherwise.
 // `poll` is called from the calling thread about twenty times a second; true stops the search.
+// `state` is a search of the same problem that was put aside, or null; `save` gets the state now and then, and at the
+// end, if it is given.
 SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
-                    const std::function<bool(const SearchState&)>& poll);
+                    const std::function<bool(const SearchState&)>& poll, const TreeState* state = nullptr,
+                    const std::function<void(const TreeState&)>& save = nullptr);
 
 }  // namespace parsifal

@@ -31,6 +31,7 @@ Tree::Tree(const Quadratic& root, const std::vector<Index>& twin, double objecti
       objective_(objective),
       active_(options.threads),
       working_(static_cast<size_t>(options.threads), INFINITY),
+      pause_after_(options.save_every),
       start_(now()) {
     for (size_t j = 0; j < twin.size(); ++j)
         if (twin[j] >= 0) {
@@ -86,6 +87,28 @@ void Tree::finish(SearchStop stop) {
     halt_ = true;
     wake_workers_.notify_all();
     wake_main_.notify_all();
+}
+
+// Workers end their nodes and hand them back: what is in the heap afterwards is the whole search.
+void Tree::pause() {
+    if (done_) return;
+    stop_ = SearchStop::paused;
+    done_ = true;
+    paused_at_ = now();
+    wake_workers_.notify_all();
+}
+
+bool Tree::unpause() {
+    std::lock_guard lock(mutex_);
+    if (stop_ != SearchStop::paused || error_) return false;
+    // However large the state is to write, most of the time goes into the search.
+    const double cost = now() - paused_at_;
+    pause_after_ = now() - start_ + std::max(options_.save_every, 20 * cost);
+    stop_ = SearchStop::optimal;
+    done_ = false;
+    active_ = options_.threads;
+    std::fill(working_.begin(), working_.end(), INFINITY);
+    return true;
 }
 
 SearchState Tree::snapshot() const {
@@ -148,7 +171,7 @@ NodePtr Tree::next(int worker, std::vector<NodePtr> children, double solves) {
         }
     }
     in_hand = INFINITY;
-    if (now() - start_ > options_.time_limit) finish(SearchStop::time_limit);
+    if (!done_ && now() - start_ > options_.time_limit) finish(SearchStop::time_limit);
     for (;;) {
         if (!node) {
             --active_;
@@ -169,7 +192,7 @@ NodePtr Tree::next(int worker, std::vector<NodePtr> children, double solves) {
     in_hand = node->bound;
     ++nodes_;
     depth_ = std::max(depth_, static_cast<double>(node->depth));
-    if (nodes_ > options_.node_limit) {
+    if (nodes_ - nodes_before_ > options_.node_limit) {
         --nodes_;
         in_hand = INFINITY;
         insert(std::move(node));
@@ -190,6 +213,7 @@ void Tree::supervise(const std::function<bool(const SearchState&)>& poll) {
         lock.lock();
         if (stop) finish(SearchStop::interrupted);
         if (state.seconds > options_.time_limit) finish(SearchStop::time_limit);
+        if (state.seconds > pause_after_) pause();
     }
 }
 

@@ -65,13 +65,21 @@ class Tree {
     void lose_workers(int count);
     // A worker met an exception: stops the search; result() throws it.
     void fail(std::exception_ptr error);
+    bool failed() const { return static_cast<bool>(error_); }
     // Waits for the workers, polling; returns when they are done.
     void supervise(const std::function<bool(const SearchState&)>& poll);
     SearchResult result();
 
+    // A search put aside, and taken up again. Only while no worker runs.
+    TreeState save() const;
+    void restore(const TreeState& state);
+    // After a pause: makes ready for workers again. False if the search has ended.
+    bool unpause();
+
   private:
     SearchState snapshot() const;
     void finish(SearchStop stop);
+    void pause();
     void insert(NodePtr node);
     NodePtr pop();
     bool worth_diving(const Node& child) const;
@@ -95,6 +103,7 @@ class Tree {
     std::exception_ptr error_;
     std::vector<Index> support_;
     std::vector<double> working_;  // bound of the node that each worker has in hand; infinite: none
+    double nodes_before_ = 0, paused_at_ = 0, pause_after_ = INFINITY;
     double start_, nodes_ = 0, solves_ = 0, frames_ = 0, depth_ = 0, pruned_ = INFINITY;
     std::vector<Record> records_;
     std::vector<FrameRecord> frame_records_;

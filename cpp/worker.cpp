@@ -247,7 +247,8 @@ std::vector<NodePtr> Worker::expand(NodePtr node) {
     focus(*node, v);
     double bound[2] = {tree_.cutoff(), tree_.cutoff()};
     for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
-        if (tree_.halted()) {
+        // Not between the children: a record of one without the other would be a proof with a hole.
+        if (side > 0 && tree_.halted()) {
             children.clear();
             children.push_back(std::move(node));
             break;

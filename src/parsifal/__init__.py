@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from parsifal import datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
-from parsifal.design import Design, as_design
-from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
+from parsifal.design import Design, as_design, open_design
+from parsifal.errors import DataError, InputError, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
 from parsifal.progress import History, Progress
@@ -28,6 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "CheckResult",
+    "DataError",
     "Design",
     "History",
     "InputError",
@@ -48,6 +49,7 @@ __all__ = [
     "k_best",
     "loss",
     "metrics",
+    "open_design",
     "path",
     "plots",
     "relax",

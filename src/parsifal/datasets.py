@@ -18,6 +18,9 @@ import numpy.typing as npt
 
 from parsifal.errors import InputError
 from parsifal.problem import FloatArray, IntArray, check_count, check_number
+from parsifal.synthetic import SyntheticDesign
+
+__all__ = ["SparseData", "SyntheticDesign", "make_sparse_regression"]
 
 # Rows drawn together. The order of the draws, and so the data that belong to a seed, depends on it.
 _BLOCK_ROWS = 1024

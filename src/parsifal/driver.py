@@ -11,6 +11,7 @@ import numpy as np
 
 from parsifal.certificate import Certificate
 from parsifal.check import provable_bound
+from parsifal.checkpoint import Checkpoint
 from parsifal.handover import Handover
 from parsifal.problem import IntArray, Problem
 from parsifal.progress import Progress, Reporter
@@ -43,6 +44,7 @@ def run(
     reporter: Reporter | None = None,
     handover: Handover | None = None,
     ceiling: float = math.inf,
+    checkpoint: Checkpoint | None = None,
 ) -> Solution:
     """Solve a problem.
 
@@ -59,13 +61,21 @@ def run(
     ceiling : float
         Supports with a larger objective are of no interest: if there are only such, the solve ends with a bound close
         to the ceiling, an incumbent above it, and status "gap_open".
+    checkpoint : Checkpoint, optional
+        Where the state of the solve is kept, and taken up from.
     """
     started = time.monotonic()
     limit = options.time_limit
     reads = problem.design.reads
     reporter = Reporter(False) if reporter is None else reporter
 
+    handover = Handover() if handover is None else handover
+    if checkpoint is not None:
+        starts = [*starts, *checkpoint.starts(problem, options.rel_gap)]
+
     def report(root: Root) -> None:
+        if checkpoint is not None:
+            checkpoint.save_root(root, handover)
         poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
 
     def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
@@ -86,7 +96,8 @@ def run(
     status: Status
     with reporter:
         try:
-            solve_root(root, deadline=started + limit, report=report, handover=handover)
+            if checkpoint is None or not checkpoint.resume(root, handover):
+                solve_root(root, deadline=started + limit, report=report, handover=handover)
             at_root = time.monotonic() - started
             status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
         except KeyboardInterrupt:
@@ -103,6 +114,7 @@ def run(
                 memory_limit=options.memory_limit,
                 certificate_limit=options.certificate_limit,
                 poll=poll if reporter.active else None,
+                checkpoint=checkpoint,
             )
             status = found.status
         if reporter.active and status != "interrupted":

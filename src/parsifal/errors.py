@@ -17,3 +17,7 @@ class NonFiniteError(InputError):
 
 class NumericalError(ParsifalError, ArithmeticError):
     """A computation failed in a way that would have made a bound untrustworthy."""
+
+
+class DataError(ParsifalError):
+    """Data outside memory could not be read, or are not what they were; the message names the file or the place."""

@@ -20,8 +20,6 @@ from parsifal.quadratic import NodeRelaxation, Quadratic
 
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
-# Columns of the working set are held up to this many bytes, or a twentieth of X.
-_HELD_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
 _SMALL_PRODUCT = 1 << 31
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
@@ -99,8 +97,7 @@ class WorkingSet:
     def add(self, index: IntArray) -> None:
         """Gather more columns; the reference point stays where the last read was."""
         design = self.problem.design
-        budget = max(_HELD_BYTES, design.nbytes // 20)
-        if 8 * self.problem.n * (self.index.size + index.size) > budget:
+        if 8 * self.problem.n * (self.index.size + index.size) > design.held_bytes:
             self.columns = None
         with np.errstate(over="ignore", invalid="ignore"):
             if self.columns is not None:
@@ -232,7 +229,7 @@ def first_columns(problem: Problem) -> IntArray:
         correlation = np.abs(problem.xty)
     else:
         rows = max(500, 32 * min(_likely_size(problem), 100))
-        if problem.design.nbytes >= SLICE_BYTES and rows <= n // 4:
+        if problem.design.nbytes >= SLICE_BYTES and problem.design.cheap_rows and rows <= n // 4:
             correlation = _slice_scores(problem, rows)
         else:
             correlation = np.abs(problem.design.scan(problem.y).xv)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.checkpoint import Checkpoint
 from parsifal.problem import IntArray
 from parsifal.reduce import Reduced
 from parsifal.root import Root
@@ -43,6 +44,7 @@ def run_search(
     memory_limit: float = 2e9,
     certificate_limit: float = 0,
     poll: Callable[[float, float, float, float, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> SearchResult:
     """Search the tree below the root; a better support, if there is one, is fitted on the data and put into `root`."""
     reduced = root.reduced
@@ -68,6 +70,9 @@ def run_search(
         certificate_limit,
         min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         poll,
+        None if checkpoint is None else checkpoint.tree,
+        None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
+        np.inf if checkpoint is None else checkpoint.every,
     )
     if r["improved"]:
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.checkpoint import Checkpoint
 from parsifal.driver import Options, run
 from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
@@ -38,6 +39,7 @@ def solve(
     branching: str = "pseudo",
     memory_limit: float = 2e9,
     certificate_limit: float = 64e6,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Find the best sparse ridge fit and prove that no other support is better.
 
@@ -47,7 +49,8 @@ def solve(
     Parameters
     ----------
     X : matrix of shape (n, p)
-        NumPy array, pandas or polars frame, SciPy CSR/CSC matrix, or a `Design`. Never copied.
+        NumPy array or memmap, pandas or polars frame, SciPy CSR/CSC matrix, Dask array, or a `Design` (`open_design`,
+        `datasets.SyntheticDesign`). Never copied.
     y : array of shape (n,)
         The response.
     k : int, optional
@@ -77,6 +80,10 @@ def solve(
         Bytes that open nodes may take before the search turns depth first.
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
+    checkpoint : path, optional
+        File for the state of the solve. It is written after every read of X and every minute of the search, whole or not
+        at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks that
+        X is the same. The other arguments that say what is solved must be the same too.
 
     Returns
     -------
@@ -92,12 +99,13 @@ def solve(
         memory_limit=memory_limit,
         certificate_limit=certificate_limit,
     )
+    keeper = None if checkpoint is None else Checkpoint(checkpoint)
     started = time.monotonic()
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
     starts = [] if warm_start is None else [_check_start(problem, warm_start)]
     # gamma="auto" has read X, in the user's time.
     left = max(0.0, options.time_limit - (time.monotonic() - started))
-    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress))
+    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper)
 
 
 def check_options(

@@ -9,10 +9,13 @@ import numpy as np
 
 from parsifal.design.base import Design, FloatArray, IntArray, Scan
 from parsifal.design.dense import dense_design
+from parsifal.design.files import open_design
+from parsifal.design.npy import memmap_source
+from parsifal.design.stream import DEFAULT_MEMORY, StreamedDesign
 from parsifal.design.view import View, standardized
 from parsifal.errors import InputError
 
-__all__ = ["Design", "FloatArray", "IntArray", "Scan", "View", "as_design", "standardized"]
+__all__ = ["Design", "FloatArray", "IntArray", "Scan", "View", "as_design", "open_design", "standardized"]
 
 
 def as_design(X: Any) -> Design:
@@ -20,8 +23,9 @@ def as_design(X: Any) -> Design:
 
     Parameters
     ----------
-    X : ndarray, pandas or polars DataFrame, SciPy sparse matrix, or Design
-        Rows are observations, columns are features. Every entry must be finite, which the first read checks.
+    X : ndarray, pandas or polars DataFrame, SciPy sparse matrix, Dask array, or Design
+        Rows are observations, columns are features. Every entry must be finite, which the first read checks. A
+        `numpy.memmap` is read in blocks from its file, as `open_design` would; a Dask array stays where its blocks are.
 
     Returns
     -------
@@ -35,6 +39,10 @@ def as_design(X: Any) -> Design:
     """
     if isinstance(X, Design):
         return X
+    if isinstance(X, np.memmap):
+        source = memmap_source(X)
+        if source is not None:
+            return StreamedDesign(source, DEFAULT_MEMORY)
     if isinstance(X, np.ndarray):
         return dense_design(X)
     # These libraries are imported by whoever made X, so asking the type costs no import of ours.
@@ -54,6 +62,10 @@ def as_design(X: Any) -> Design:
         from parsifal.design.frames import polars_design
 
         return polars_design(X)
+    if "dask" in libraries:
+        from parsifal.design.dask import dask_design
+
+        return dask_design(X)
     sparse = sys.modules.get("scipy.sparse")
     if sparse is not None and sparse.issparse(X):
         from parsifal.design.sparse import sparse_design

@@ -25,6 +25,9 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 # A column of entries up to this size can be squared and summed over 1e8 rows without overflow.
 LARGEST = 1e150
 
+# Columns that a solve may hold of any matrix.
+_HELD_BYTES = 1 << 26
+
 # Columns that matvec holds at a time: 4 MB of doubles, which stay in the cache between copy and product.
 _MATVEC_ENTRIES = 1 << 19
 
@@ -67,6 +70,16 @@ class Design(ABC):
     reads: float
     # Relative rounding error of the entries as stored, one number or one a column.
     eps: float | FloatArray
+
+    @property
+    def cheap_rows(self) -> bool:
+        """Whether reading a few rows costs about their share of a full read."""
+        return True
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of columns that a solve may keep in memory: a small part of X, or of what there is room for."""
+        return max(_HELD_BYTES, self.nbytes // 20)
 
     def scan(self, v: npt.ArrayLike, *, stats: bool = False, threads: int = 0) -> Scan:
         """Read every entry once.
@@ -192,8 +205,11 @@ class Leaf(Design):
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         index = check_index(idx, self.shape[1])
         out = np.empty((self.shape[0], len(index)), order="F")
-        self._matrix.gather(index, out, 0)
+        self._gather(index, out)
         return out
+
+    def _gather(self, index: IntArray, out: FloatArray) -> None:
+        self._matrix.gather(index, out, 0)
 
     def _count(self, reads: float) -> None:
         self.reads += reads

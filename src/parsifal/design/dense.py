@@ -15,13 +15,13 @@ from parsifal.errors import InputError
 # The order of `DType` in cpp/scan.hpp. A bool is a byte that is 0 or 1.
 _FLOATS = ("float64", "float32", "float16")
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_CODES = {np.dtype(name): code for code, name in enumerate(_FLOATS + _INTEGERS)}
-_CODES[np.dtype(bool)] = _CODES[np.dtype("uint8")]
+CODES = {np.dtype(name): code for code, name in enumerate(_FLOATS + _INTEGERS)}
+CODES[np.dtype(bool)] = CODES[np.dtype("uint8")]
 
 
 def is_readable(dtype: np.dtype[Any]) -> bool:
     """Whether the compiled core reads this dtype."""
-    return dtype in _CODES
+    return dtype in CODES
 
 
 def rounding(dtype: np.dtype[Any]) -> float:
@@ -58,7 +58,7 @@ class DenseDesign(Leaf):
         n, p = array.shape
         self._array = array
         super().__init__(
-            _core.StridedMatrix(address(array), _CODES[array.dtype], n, p, *array.strides),
+            _core.StridedMatrix(address(array), CODES[array.dtype], n, p, *array.strides),
             (n, p),
             feature_names=feature_names,
             nbytes=n * p * array.itemsize,
@@ -92,7 +92,7 @@ class TableDesign(Leaf):
                 n,
                 [address(column) for column in columns],
                 [column.strides[0] for column in columns],
-                [_CODES[column.dtype] for column in columns],
+                [CODES[column.dtype] for column in columns],
             ),
             (n, len(columns)),
             feature_names=feature_names,
@@ -129,11 +129,11 @@ def dense_design(array: npt.NDArray[Any], feature_names: tuple[str, ...] | None 
     if 0 in array.shape:
         raise InputError(f"X has shape {array.shape}; it needs at least one row and one column")
     if not is_readable(array.dtype):
-        raise InputError(_unreadable(array.dtype))
+        raise InputError(unreadable_dtype(array.dtype))
     return DenseDesign(np.asarray(array), feature_names)
 
 
-def _unreadable(dtype: np.dtype[Any]) -> str:
+def unreadable_dtype(dtype: np.dtype[Any]) -> str:
     if not dtype.isnative:
         return f"X has dtype {dtype} in foreign byte order; convert it with X.astype({dtype.name!r})"
     if dtype.kind == "O":

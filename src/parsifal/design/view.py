@@ -92,6 +92,14 @@ class View(Design):
         self.eps = base.eps
         self.reads = 0.0
 
+    @property
+    def cheap_rows(self) -> bool:
+        return self._base.cheap_rows
+
+    @property
+    def held_bytes(self) -> int:
+        return self._base.held_bytes
+
     def read(
         self,
         v: FloatArray,

@@ -1,0 +1,79 @@
+// Lists of structs as arrays: what an .npz can hold without pickle.
+#pragma once
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "quadratic.hpp"
+
+namespace parsifal {
+
+template <class T>
+using Array = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+// One vector per item, as (offsets, values).
+template <class T, class Item, class Get>
+nanobind::tuple ragged(const std::vector<Item>& items, Get get) {
+    Array<int64_t> offsets(items.size() + 1);
+    offsets[0] = 0;
+    for (size_t r = 0; r < items.size(); ++r)
+        offsets[static_cast<Index>(r) + 1] =
+            offsets[static_cast<Index>(r)] + static_cast<int64_t>(get(items[r]).size());
+    Array<T> values(offsets[static_cast<Index>(items.size())]);
+    Index at = 0;
+    for (const Item& item : items)
+        for (const auto& x : get(item)) values[at++] = static_cast<T>(x);
+    return nanobind::make_tuple(offsets, values);
+}
+
+// One number per item.
+template <class T, class Item, class Get>
+Array<T> column(const std::vector<Item>& items, Get get) {
+    Array<T> out(items.size());
+    for (size_t r = 0; r < items.size(); ++r) out[static_cast<Index>(r)] = static_cast<T>(get(items[r]));
+    return out;
+}
+
+inline void require(bool holds) {
+    if (!holds) throw std::invalid_argument("the state of the search is damaged");
+}
+
+// The other way.
+template <class T>
+Array<T> array_from(const nanobind::dict& d, const char* name) {
+    require(d.contains(name));
+    return nanobind::cast<Array<T>>(d[name]);
+}
+
+template <class T, class Item, class Get>
+void fill_column(const nanobind::dict& d, const char* name, std::vector<Item>& items, Get get) {
+    const Array<T> values = array_from<T>(d, name);
+    require(values.size() == static_cast<Index>(items.size()));
+    for (size_t r = 0; r < items.size(); ++r) {
+        auto& to = get(items[r]);
+        to = static_cast<std::decay_t<decltype(to)>>(values[static_cast<Index>(r)]);
+    }
+}
+
+template <class T, class Item, class Get>
+void fill_ragged(const nanobind::dict& d, const char* name, std::vector<Item>& items, Get get) {
+    require(d.contains(name));
+    const auto pair = nanobind::cast<nanobind::tuple>(d[name]);
+    const auto offsets = nanobind::cast<Array<int64_t>>(pair[0]);
+    const auto values = nanobind::cast<Array<T>>(pair[1]);
+    require(offsets.size() == static_cast<Index>(items.size()) + 1 && offsets[0] == 0);
+    require(offsets[offsets.size() - 1] == values.size());
+    for (size_t r = 0; r < items.size(); ++r) {
+        const Index from = offsets[static_cast<Index>(r)], size = offsets[static_cast<Index>(r) + 1] - from;
+        require(size >= 0 && from + size <= values.size());
+        auto& to = get(items[r]);
+        to.resize(static_cast<size_t>(size));
+        for (Index i = 0; i < size; ++i)
+            to[static_cast<size_t>(i)] = static_cast<std::decay_t<decltype(to[0])>>(values[from + i]);
+    }
+}
+
+}  // namespace parsifal

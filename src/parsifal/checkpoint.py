@@ -1,0 +1,313 @@
+"""A solve that can be stopped and taken up again: its state in one file, replaced as a whole or not at all.
+
+While X is being read, the state is the working set, the last dual point and the incumbent. They are only a hint: a solve
+that is taken up prices the point with a read of X, and everything else follows from the data. Once the search has begun,
+the state is the reduced problem, the root's part of the proof and the whole tree, and one read of X checks that the data
+are those it was made from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal.certificate import fingerprint
+from parsifal.errors import DataError, InputError
+from parsifal.handover import Handover, PricedPoint
+from parsifal.problem import IntArray, Problem
+from parsifal.quadratic import Quadratic
+from parsifal.reduce import Reduced
+from parsifal.relaxation import WorkingSet, threshold
+from parsifal.root import ProofStep, Root
+from parsifal.tighten import tighten
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+FORMAT = 1
+SAVE_EVERY = 60.0  # seconds of search between two writes
+
+
+class Checkpoint:
+    """The file of one solve.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the state is, or will be. Its folder must exist and be writable.
+    every : float
+        Seconds between writes of the search's state.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float = SAVE_EVERY) -> None:
+        try:
+            self.path = Path(path)
+        except TypeError:
+            raise InputError(f"checkpoint must be a path, not {path!r}") from None
+        self.every = every
+        self.tree: dict[str, Any] | None = None
+        self._saved: Arrays | None = None
+        self._point: PricedPoint | None = None
+        self._broken = False
+        try:
+            # Said before hours of work, not after.
+            with tempfile.NamedTemporaryFile(dir=self.path.parent):
+                pass
+        except OSError as error:
+            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror}") from error
+
+    # ---- Taking up
+
+    def starts(self, problem: Problem, rel_gap: float) -> list[IntArray]:
+        """Read the file, if there is one, and give the support it knows; raises if it is of another problem."""
+        if not self.path.exists():
+            return []
+        self._saved = _load(self.path)
+        _compare(self.path, self._saved, _identity(problem, rel_gap))
+        return [self._saved["support"]]
+
+    def resume(self, root: Root, handover: Handover) -> bool:
+        """Put what was saved into `root` and `handover`; whether the root stage is behind us."""
+        saved = self._saved
+        if saved is None or "point_index" not in saved:
+            return False
+        point = self._price(root.problem, saved)
+        if "gram" in saved:
+            _restore_root(root, saved, point)
+            self.tree = {key[5:]: value for key, value in _join(saved).items() if key.startswith("tree_")} or None
+            return True
+        work = WorkingSet(root.problem)
+        work.add(saved["working_set"])
+        handover.work, handover.points = work, [point]
+        self._point = point
+        # The columns above the threshold that the working set lacks: what the next round would have added.
+        p, fix = root.problem, root.fix[work.index]
+        tau = threshold(point.beta[work.index], fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+        size = np.where(root.fix >= 0, np.abs(point.beta), 0.0)
+        size[work.index] = 0.0
+        most = max(100, work.index.size // 2)
+        above = np.flatnonzero(size > tau)
+        above = above[np.argsort(-size[above], kind="stable")[:most]]
+        if above.size:
+            work.add(above.astype(np.int64))
+        return False
+
+    def _price(self, problem: Problem, saved: Arrays) -> PricedPoint:
+        """Read X at the saved point, which also tells whether X is the one that was saved."""
+        index, coef = saved["point_index"], saved["point_coef"]
+        alpha = problem.y - problem.design.matvec(index, coef)
+        beta = problem.design.scan(alpha).xv
+        # Sums in another order differ by rounding.
+        if abs(fingerprint(beta) - float(saved["mark"])) > 1e-9 * float(fingerprint(np.abs(beta)) + 1e-300):
+            raise InputError(
+                f"checkpoint {self.path} was made from another X: X'alpha at its dual point differs; "
+                "delete the file to start anew"
+            )
+        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta)
+
+    # ---- Putting aside
+
+    def save_root(self, root: Root, handover: Handover) -> None:
+        """Save after a round that has read X."""
+        if not handover.points or handover.points[-1] is self._point or handover.work is None:
+            return
+        self._point = point = handover.points[-1]
+        arrays = _identity(root.problem, root.rel_gap)
+        arrays |= {
+            "support": root.incumbent.support,
+            "working_set": handover.work.index,
+            "point_index": point.index,
+            "point_coef": point.coef,
+            "mark": np.asarray(fingerprint(point.beta)),
+        }
+        self._write(arrays)
+
+    def save_search(self, root: Root, tree: Mapping[str, Any]) -> None:
+        """Save the reduced problem, the root's proof and the tree."""
+        reduced = root.reduced
+        if reduced is None or root.v is None or not root.steps:
+            return
+        q, first = reduced.quadratic, root.steps[0]
+        support = root.incumbent.support
+        if tree["numbers"][6] and tree["numbers"][0] < root.incumbent.objective:
+            support = np.sort(reduced.index[tree["support"]])
+        arrays = _identity(root.problem, root.rel_gap)
+        arrays |= {
+            "support": support,
+            "point_index": first.index,
+            "point_coef": first.coef,
+            "mark": np.asarray(fingerprint(root.first_beta)),
+            "fix": root.fix,
+            "bounds": np.array([root.lower_bound, root.root_bound, root.largest_square, root.solves]),
+            "gram": q.gram,
+            "v0": q.v0,
+            "beta0": q.beta0,
+            "ls0": np.asarray(q.ls0),
+            "reduced_index": reduced.index,
+            "reduced_fix": reduced.fix,
+            "diagonal": np.zeros(0) if root.tightened is None else root.tightened.diagonal,
+            "v": root.v,
+        }
+        arrays |= _pack_steps(root.steps)
+        arrays |= _split({f"tree_{name}": value for name, value in tree.items()})
+        self._write(arrays)
+
+    def _write(self, arrays: Arrays) -> None:
+        """Replace the file as a whole; a disk that is full costs the checkpoint, not the solve."""
+        name = None
+        try:
+            with tempfile.NamedTemporaryFile(
+                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp", delete=False
+            ) as file:
+                name = file.name
+                np.savez(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self.path)
+            name = None
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            if not self._broken:
+                self._broken = True
+                warnings.warn(
+                    f"checkpoint {self.path} could not be written ({error.strerror or error}); the solve goes on, and the "
+                    "last checkpoint that was written stays",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        finally:
+            if name is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+
+
+def _identity(problem: Problem, rel_gap: float) -> Arrays:
+    """What tells one problem from another, but for X, which takes a read."""
+    digest = hashlib.blake2b(np.ascontiguousarray(problem.y).tobytes(), digest_size=16).digest()
+    return {
+        "shape": np.array(problem.design.shape, dtype=np.int64),
+        "k": np.asarray(problem.k),
+        "gamma": np.asarray(problem.gamma),
+        "penalty": np.asarray(problem.penalty),
+        "rel_gap": np.asarray(rel_gap),
+        "forced_in": np.flatnonzero(problem.fix == 1),
+        "forced_out": np.flatnonzero(problem.fix == -1),
+        "y": np.frombuffer(digest, np.uint8),
+    }
+
+
+def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
+    for name, value in asked.items():
+        there = saved.get(name)
+        # gamma="auto" comes from sums, whose rounding depends on how X was cut into blocks.
+        same = there is not None and (
+            bool(np.isclose(there, value, rtol=1e-12, atol=0.0)) if name == "gamma" else np.array_equal(there, value)
+        )
+        if not same:
+            what = "another y" if name == "y" else f"{name} = {there}, not {value}"
+            raise InputError(f"checkpoint {path} is of another problem: {what}; delete the file to start anew")
+
+
+def _load(path: Path) -> Arrays:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            saved = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} is no checkpoint, or a damaged one ({error}); delete it to start anew") from error
+    if "format" not in saved or int(saved["format"]) != FORMAT:
+        raise DataError(f"{path} is no checkpoint of format {FORMAT}; delete it to start anew")
+    return saved
+
+
+def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
+    p = root.problem
+    q = Quadratic(
+        gram=np.asfortranarray(saved["gram"]),
+        v0=saved["v0"],
+        beta0=saved["beta0"],
+        ls0=float(saved["ls0"]),
+        gamma=p.gamma,
+        penalty=p.penalty,
+        k=p.k,
+    )
+    root.reduced = Reduced(problem=p, index=saved["reduced_index"], fix=saved["reduced_fix"], quadratic=q)
+    root.tightened = tighten(q, saved["diagonal"]) if saved["diagonal"].size else None
+    root.v, root.fix, root.first_beta = saved["v"], saved["fix"], point.beta
+    root.lower_bound, root.root_bound, root.largest_square = (float(x) for x in saved["bounds"][:3])
+    root.solves = int(saved["bounds"][3])
+    root.steps = _unpack_steps(saved)
+
+
+def _pack_steps(steps: list[ProofStep]) -> Arrays:
+    lists: dict[str, Any] = {
+        name: _ragged([getattr(step, name) for step in steps]) for name in ("index", "coef", "out", "into")
+    }
+    framed = [step for step in steps if step.columns is not None]
+    lists["columns"] = _ragged([step.columns for step in framed])
+    lists["diagonal"] = _ragged([step.diagonal for step in framed])
+    lists["framed"] = np.array([step.columns is not None for step in steps])
+    return _split({f"step_{name}": value for name, value in lists.items()})
+
+
+def _unpack_steps(saved: Arrays) -> list[ProofStep]:
+    lists = {key[5:]: value for key, value in _join(saved).items() if key.startswith("step_")}
+    parts = {name: _unragged(value) for name, value in lists.items() if isinstance(value, tuple)}
+    frames = iter(zip(parts["columns"], parts["diagonal"]))
+    steps = []
+    for number, framed in enumerate(lists["framed"]):
+        columns, diagonal = next(frames) if framed else (None, None)
+        index, coef, out, into = (parts[name][number] for name in ("index", "coef", "out", "into"))
+        steps.append(ProofStep(index=index, coef=coef, out=out, into=into, columns=columns, diagonal=diagonal))
+    return steps
+
+
+def _ragged(parts: list[Any]) -> tuple[IntArray, npt.NDArray[Any]]:
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return offsets, np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _unragged(pair: tuple[IntArray, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    offsets, values = pair
+    return [values[start:stop] for start, stop in zip(offsets[:-1], offsets[1:])]
+
+
+def _split(named: Mapping[str, Any]) -> Arrays:
+    """Pairs (offsets, values) as two arrays each."""
+    out: Arrays = {}
+    for name, value in named.items():
+        if isinstance(value, tuple):
+            out[f"{name}.offsets"], out[f"{name}.values"] = value
+        else:
+            out[name] = np.asarray(value)
+    return out
+
+
+def _join(arrays: Arrays) -> dict[str, Any]:
+    """The other way."""
+    out: dict[str, Any] = {}
+    for name, value in arrays.items():
+        stem, dot, end = name.rpartition(".")
+        if not dot:
+            out[name] = value
+        elif end == "offsets":
+            out[stem] = (value, arrays[f"{stem}.values"])
+    return out
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the renaming on the disk too."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

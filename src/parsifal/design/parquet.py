@@ -1,0 +1,149 @@
+"""Parquet files: row groups of columns, decoded a few columns at a time. Needs pyarrow."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal.design.base import IntArray, check_names
+from parsifal.design.dense import is_readable
+from parsifal.design.npy import Signature, natural
+from parsifal.design.stream import Loaded, Source, Tile, loaded_columns, unreadable
+from parsifal.errors import DataError, InputError
+
+# Columns decoded in one call: enough to share its overhead.
+_MOST_COLUMNS = 512
+
+
+class ParquetSource(Source):
+    """One file, or several whose rows follow each other in the natural order of their names.
+
+    Parameters
+    ----------
+    paths : list of Path
+        Files with the same columns, all numeric or boolean.
+    """
+
+    def __init__(self, paths: list[Path]) -> None:
+        self.paths = [str(path) for path in sorted(paths, key=natural)]
+        self.signatures = [_signature(path) for path in self.paths]
+        self.groups: list[tuple[int, int]] = []  # (file, row group)
+        starts, names = [0], None
+        for number, path in enumerate(self.paths):
+            file = _open(path)
+            if names is None:
+                names = _numeric_names(path, file.schema_arrow)
+            elif list(file.schema_arrow.names) != list(names):
+                raise DataError(f"{path} has other columns than {self.paths[0]}; every file must have the same ones")
+            for group in range(file.metadata.num_row_groups):
+                rows = file.metadata.row_group(group).num_rows
+                if rows:
+                    self.groups.append((number, group))
+                    starts.append(starts[-1] + rows)
+        if not names or not self.groups:
+            raise InputError(f"{self.paths[0]} has no rows or no columns")
+        self.starts = np.array(starts, dtype=np.int64)
+        self.feature_names = names
+        self.shape = (starts[-1], len(names))
+        self.nbytes = 8 * starts[-1] * len(names)
+        self.eps = float(np.finfo(np.float64).eps)
+        # A row group is decoded whole: a few rows of a file with few groups are as dear as many.
+        self.cheap_rows = len(self.groups) >= 16
+        self._last: tuple[Any, list[npt.NDArray[Any]]] | None = None
+        self._file: tuple[str, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": None, "_file": None}
+
+    def tiles(self, row0: int, row1: int, block: int, wanted: IntArray | None = None) -> list[Tile]:
+        tiles = []
+        columns = np.arange(self.shape[1]) if wanted is None else wanted
+        for part in range(len(self.groups)):
+            top, bottom = max(row0, int(self.starts[part])), min(row1, int(self.starts[part + 1]))
+            if top >= bottom:
+                continue
+            height = int(self.starts[part + 1] - self.starts[part])
+            step = int(min(max(1, block // (8 * height)), _MOST_COLUMNS))
+            for run in np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1):
+                for left in range(int(run[0]), int(run[-1]) + 1, step):
+                    right = min(int(run[-1]) + 1, left + step)
+                    tiles.append(Tile(part, top, bottom, left, right, 8 * height * (right - left)))
+        return tiles
+
+    def load(self, tile: Tile, buffer: npt.NDArray[np.uint8]) -> Loaded:
+        key = (tile.part, tile.col0, tile.col1)
+        # Row slices walk through a group in steps: the group is decoded once.
+        last = self._last
+        if last is not None and last[0] == key:
+            arrays = last[1]
+        else:
+            arrays = self._decode(tile)
+            height = int(self.starts[tile.part + 1] - self.starts[tile.part])
+            self._last = (key, arrays) if tile.row1 - tile.row0 < height else None
+        first = int(self.starts[tile.part])
+        return loaded_columns([array[tile.row0 - first : tile.row1 - first] for array in arrays])
+
+    def _decode(self, tile: Tile) -> list[npt.NDArray[Any]]:
+        number, group = self.groups[tile.part]
+        path = self.paths[number]
+        self._check(number)
+        assert self.feature_names is not None
+        names = list(self.feature_names[tile.col0 : tile.col1])
+        try:
+            if self._file is None or self._file[0] != path:
+                self._file = (path, _open(path))
+            table = self._file[1].read_row_group(group, columns=names)
+            return [_values(table.column(name)) for name in names]
+        except (OSError, ValueError) as error:
+            raise unreadable(path, error) from error
+
+    def place(self, i: int, j: int) -> str:
+        part = int(np.searchsorted(self.starts, i, side="right")) - 1
+        number, group = self.groups[part]
+        return f"{self.paths[number]}, row group {group}, row {i - int(self.starts[part])} of it"
+
+    def verify(self) -> None:
+        for number in range(len(self.paths)):
+            self._check(number)
+
+    def _check(self, number: int) -> None:
+        if _signature(self.paths[number]) != self.signatures[number]:
+            raise DataError(f"{self.paths[number]} has changed since it was opened; open it again when it is complete")
+
+
+def _signature(path: str) -> Signature:
+    try:
+        return Signature.of(os.stat(path))
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _open(path: str) -> Any:
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise InputError(f'{path} needs pyarrow: pip install "parsifal[parquet]"') from None
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+
+
+def _numeric_names(path: str, schema: Any) -> tuple[str, ...]:
+    from pyarrow import types
+
+    for field in schema:
+        kind = field.type
+        if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
+            raise InputError(f"{path}: column {field.name!r} has type {kind}; drop it or encode it as numbers")
+    return check_names(schema.names)
+
+
+def _values(column: Any) -> npt.NDArray[Any]:
+    """A column as a contiguous array; null becomes NaN, which a read reports with its place."""
+    array = column.to_numpy()
+    return array if is_readable(array.dtype) else np.asarray(array, dtype=np.float64)
