@@ -17,3 +17,7 @@ class NonFiniteError(InputError):
 
 class NumericalError(ParsifalError, ArithmeticError):
     """A computation failed in a way that would have made a bound untrustworthy."""
+
+
+class LiftingWarning(UserWarning):
+    """A nonlinear feature has no usable value somewhere in the data, and a rule was applied; the message says which."""
