@@ -34,5 +34,9 @@ def show_formula(names: Sequence[Any] | npt.NDArray[Any], coef: npt.ArrayLike, i
     text = ""
     for value, name in terms:
         sign = "-" if value < 0 else "+"
-        text += f" {sign} {abs(value):.{digits}g}{name}" if text else f"{'-' if value < 0 else ''}{abs(value):.{digits}g}{name}"
+        text += (
+            f" {sign} {abs(value):.{digits}g}{name}"
+            if text
+            else f"{'-' if value < 0 else ''}{abs(value):.{digits}g}{name}"
+        )
     return text

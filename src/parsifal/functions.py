@@ -153,7 +153,7 @@ _ALIASES = {
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _POWER = re.compile(rf"(x|\|x\|)\^({_NUMBER})")
-_SCALED = re.compile(rf"(\w+)\((-|{_NUMBER})?( pi)? ?x\)")
+_SCALED = re.compile(rf"(\w+)\((-|{_NUMBER})? ?(pi)? ?x\)")
 
 
 def known_names() -> tuple[str, ...]:
@@ -221,9 +221,10 @@ def _named(name: str) -> Function:
         return Function(text, partial(_power if match[1] == "x" else _abs_power, exponent=exponent))
     match = _SCALED.fullmatch(text)
     if match and match[1] in _OF_ONE:
-        given = match[2] or "1"
-        factor = (-1.0 if given == "-" else float(given)) * (np.pi if match[3] else 1.0)
-        return Function(text, partial(_scaled, factor=factor, call=_OF_ONE[match[1]]))
+        given = match[2] or ""
+        factor = (float(given) if given.strip("-") else float(given + "1")) * (np.pi if match[3] else 1.0)
+        inside = " ".join(part for part in (given, match[3], "x") if part).replace("- ", "-")
+        return Function(f"{match[1]}({inside})", partial(_scaled, factor=factor, call=_OF_ONE[match[1]]))
     raise InputError(
         f"no function is named {name!r}; known are {', '.join(_FORMULAS)}, powers x^m and |x|^a, f(c x) and f(c pi x), "
         "and any callable"

@@ -7,6 +7,8 @@ eight functions are the default.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from parsifal.design import Design, FloatArray, IntArray, as_design
 from parsifal.design.base import check_names
-from parsifal.design.lifted import Lift, LiftedDesign, Survey, describe
+from parsifal.design.lifted import Lift, LiftedDesign, Survey
 from parsifal.errors import InputError, LiftingWarning
 from parsifal.formula import show_formula
-from parsifal.functions import Function, resolve
+from parsifal.functions import resolve
 
 # More features than this would not fit in memory by their names alone.
 _MOST_FEATURES = 20_000_000
@@ -187,24 +189,30 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
         return out
 
-    def at_most_per_variable(self, count: int = 1) -> list[Any]:
+    def at_most_per_variable(self, count: int = 1, *, build: Callable[[int, IntArray], Any] | None = None) -> list[Any]:
         """Constraints that at most `count` of the features of every variable are chosen, products counting for both.
 
         Parameters
         ----------
         count : int
             How many.
+        build : callable, optional
+            Makes a constraint of the count and the features; by default `parsifal.constraints.AtMost`.
         """
-        from parsifal.constraints import AtMost
+        build = build or import_module("parsifal.constraints").AtMost
+        return [build(count, group) for group in self.groups_.values() if len(group) > count]
 
-        return [AtMost(count, group) for group in self.groups_.values() if len(group) > count]
+    def only_with_parents(self, *, build: Callable[[int, int], Any] | None = None) -> list[Any]:
+        """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors.
 
-    def only_with_parents(self) -> list[Any]:
-        """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors."""
-        from parsifal.constraints import Implies
-
+        Parameters
+        ----------
+        build : callable, optional
+            Makes a constraint of the child and the parent; by default `parsifal.constraints.Implies`.
+        """
+        build = build or import_module("parsifal.constraints").Implies
         parents = self.parents_
-        return [Implies(int(child), int(parents[child, side])) for child, side in np.argwhere(parents >= 0)]
+        return [build(int(child), int(parents[child, side])) for child, side in np.argwhere(parents >= 0)]
 
     def _as_design(self, X: Any, *, reset: bool) -> Design:
         if not isinstance(X, Design):
@@ -299,7 +307,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Apply the rules about unusable values and constants; return the features that stay."""
         keep = np.ones(len(lift.left), dtype=bool)
         troubled = np.flatnonzero(survey.unusable >= 0)
-        labels = dict(zip(troubled.tolist(), self._names(_remake(lift, lift.left[troubled], lift.right[troubled]), names)))
+        labels = dict(
+            zip(troubled.tolist(), self._names(_remake(lift, lift.left[troubled], lift.right[troubled]), names))
+        )
         events = []
         for f in troubled:
             undefined = survey.undefined[f] >= 0
@@ -332,7 +342,7 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.flatnonzero(keep)
 
     def _names(self, lift: Lift, names: list[str]) -> list[str]:
-        needed = lift.atoms_of(np.arange(len(lift.left))) if len(lift.left) else []
+        needed = lift.atoms_of(np.arange(len(lift.left)))
         label = {int(a): self._functions[lift.function[a]].label(names[lift.column[a]]) for a in needed}
         out = []
         for left, right in zip(lift.left.tolist(), lift.right.tolist()):

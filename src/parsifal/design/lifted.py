@@ -2,15 +2,12 @@
 
 An atom is a function of one column; a feature is an atom or the product of two atoms. Reading a block of features
 means fetching the columns below it, applying the functions to a part of the rows that fits the cache, and handing
-the result to the compiled scan.
+the result to the compiled scan. One thread does it: shared out by Python, the calls are too short to gain.
 """
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,8 +96,16 @@ class Lift:
         paired = np.flatnonzero(right >= 0)
         if len(paired) == 0:
             return atom_values if np.array_equal(left, np.arange(len(atoms))) else atom_values[left]
-        out = atom_values[left]
-        out[paired] *= atom_values[np.searchsorted(atoms, right[paired])]
+        right = np.where(right < 0, -1, np.searchsorted(atoms, right))
+        out = np.empty((len(features), values.shape[1]))
+        # Features come in runs that share their left atom, with neighbours on the right: one call each, no gathering.
+        runs = np.flatnonzero((np.diff(left) != 0) | (np.diff(right) != 1) | (right[1:] < 1)) + 1
+        for start, stop in zip([0, *runs.tolist()], [*runs.tolist(), len(features)]):
+            r = right[start]
+            if r < 0:
+                out[start] = atom_values[left[start]]
+            else:
+                np.multiply(atom_values[left[start]], atom_values[r : r + stop - start], out=out[start:stop])
         if not raw and not usable(out):
             low, high = _at(self.feature_low, features), _at(self.feature_high, features)
             settle(out, low, high, lambda f, i: self._complain_product(features[f], i, first_row))
@@ -240,7 +245,7 @@ class LiftedDesign(Design):
         sums = np.zeros(p) if stats else None
         squares = np.zeros(p) if stats else None
 
-        def work(features: IntArray, columns: IntArray, values: FloatArray) -> None:
+        for features, columns, values in self.blocks():
             where = slice(int(features[0]), int(features[-1]) + 1)
             moved = None if shift is None else shift[where]
             for start in range(0, n, _ROWS):
@@ -255,11 +260,9 @@ class LiftedDesign(Design):
                     threads=1,
                 )
                 xv[where] += part.xv
-                if sums is not None and squares is not None:
+                if sums is not None and squares is not None and part.sums is not None and part.squares is not None:
                     sums[where] += part.sums
                     squares[where] += part.squares
-
-        for_each(self.blocks(), work, threads if threads > 0 else _cores())
         self._count(1.0)
         return Scan(xv=xv, sums=sums, squares=squares)
 
@@ -295,7 +298,7 @@ class LiftedDesign(Design):
         lift = self._lift
         products = bool(np.any(lift.right >= 0))
 
-        def work(features: IntArray, columns: IntArray, values: FloatArray) -> None:
+        for features, columns, values in self.blocks():
             where = slice(int(features[0]), int(features[-1]) + 1)
             bad = np.argwhere(~np.isfinite(values))
             if len(bad):
@@ -308,8 +311,6 @@ class LiftedDesign(Design):
                 else:
                     out = lift.evaluate_atoms(lift.left[features], columns, part)
                 found.add(where, out, start)
-
-        for_each(self.blocks(), work, _cores())
         return found
 
     def blocks(self) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
@@ -330,32 +331,3 @@ class LiftedDesign(Design):
         self.reads += reads
         if self._parent is not None:
             self._parent._count(reads * self.shape[0] / self._parent.shape[0])
-
-
-def for_each(
-    blocks: Iterator[tuple[IntArray, IntArray, FloatArray]],
-    work: Callable[[IntArray, IntArray, FloatArray], None],
-    threads: int,
-) -> None:
-    """Do the work on every block; only this thread fetches, since a base on disk may allow no more than one reader."""
-    first = next(blocks, None)
-    second = next(blocks, None) if threads > 1 else None
-    if first is None:
-        return
-    if second is None:
-        work(*first)
-        for block in blocks:
-            work(*block)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[None]] = deque(pool.submit(work, *block) for block in (first, second))
-        for block in blocks:
-            if len(waiting) > 2 * threads:
-                waiting.popleft().result()
-            waiting.append(pool.submit(work, *block))
-        for future in waiting:
-            future.result()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
