@@ -15,13 +15,18 @@ from parsifal.solution import Solution
 from parsifal.solve import solve
 
 if TYPE_CHECKING:
+    from parsifal.kernels import KernelSolution, SparseKernelRegressor, solve_groups, solve_kernels
     from parsifal.lifting import NonlinearFeatures
 
 __version__ = "0.1.0"
 
 # Names whose modules import scikit-learn, which takes longer than everything else here: loaded when first asked for.
 _LAZY = {
+    "KernelSolution": "parsifal.kernels",
     "NonlinearFeatures": "parsifal.lifting",
+    "SparseKernelRegressor": "parsifal.kernels",
+    "solve_groups": "parsifal.kernels",
+    "solve_kernels": "parsifal.kernels",
 }
 
 
@@ -40,6 +45,7 @@ __all__ = [
     "CheckResult",
     "Design",
     "InputError",
+    "KernelSolution",
     "LiftingWarning",
     "Loss",
     "NonFiniteError",
@@ -49,6 +55,7 @@ __all__ = [
     "Progress",
     "Relaxation",
     "Solution",
+    "SparseKernelRegressor",
     "as_design",
     "check",
     "datasets",
@@ -56,4 +63,6 @@ __all__ = [
     "metrics",
     "relax",
     "solve",
+    "solve_groups",
+    "solve_kernels",
 ]
