@@ -27,10 +27,10 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
     Parameters
     ----------
     kernels : sequence, optional
-        Each a name of scikit-learn (``"rbf"``), a tuple of a name, parameters and columns in any number
-        (``("rbf", {"gamma": 0.5}, [0, 3])``), a callable ``(A, B) -> K`` or a pair of it and columns, a kernel matrix of
-        the training rows, or a factor ``("factor", Z)`` with K = ZZ'. By default a linear and an RBF kernel (gamma 0.5)
-        for every feature.
+        Each a name of scikit-learn (``"rbf"``), a tuple of a name, parameters and columns, the last two if wanted
+        (``("rbf", {"gamma": 0.5}, [0, 3])``), a callable ``(A, B) -> K`` or a pair of it and columns, a kernel matrix
+        of the training rows, or a factor ``("factor", Z)`` with K = ZZ'. By default a linear and an RBF kernel
+        (gamma 0.5) for every feature.
     k : int or None
         Largest number of kernels. May be None if `penalty` is given.
     gamma : float or "auto"
@@ -162,8 +162,8 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
             self._set_coef()
         if sol.status != "optimal":
             warnings.warn(
-                f"the search ended with status {sol.status!r}: the choice of kernels is within {100 * sol.gap:.3g} % of "
-                "the optimum; raise time_limit or node_limit, or use a smaller gamma or k",
+                f"the search ended with status {sol.status!r}: the choice of kernels is within {100 * sol.gap:.3g} % "
+                "of the optimum; raise time_limit or node_limit, or use a smaller gamma or k",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -206,7 +206,7 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         return factor_block(np.sqrt(factor) * Z) if spec.factor else matrix_block(factor * K, f"kernel {spec.label}")
 
     def _fit_of(self, X: FloatArray, given: Mapping[int, Any] | None, *, training: bool) -> FloatArray:
-        """K(X, training) @ dual_coef_ over the chosen kernels, not centred: dual_coef_ sums to zero where it matters."""
+        """K(X, training) @ dual_coef_ over the chosen kernels; centring is not needed, since dual_coef_ sums to 0."""
         out = np.zeros(len(X))
         for j in self.support_:
             spec, values = self._specs[j], None

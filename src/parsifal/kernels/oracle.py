@@ -190,7 +190,7 @@ class Oracle:
 
     def system(self, s: FloatArray) -> System:
         """I + gamma sum_j s_j K_j, factored."""
-        used = np.flatnonzero(s)
+        used = np.flatnonzero(s).tolist()
         factors = [(np.sqrt(self.gamma * s[j]), self.factor(j)) for j in used]
         B = np.hstack([np.zeros((self.n, 0)), *(root * Z for root, Z in factors if Z is not None)])
         whole = [j for j, (_, Z) in zip(used, factors) if Z is None]
@@ -262,4 +262,5 @@ class System:
             return v.copy()
         if self._B is None:
             return np.asarray(cho_solve(self._cho, v, check_finite=False))
-        return v - self._B @ np.asarray(cho_solve(self._cho, self._B.T @ v, check_finite=False))
+        inner = cho_solve(self._cho, self._B.T @ v, check_finite=False)
+        return np.asarray(v - self._B @ inner)

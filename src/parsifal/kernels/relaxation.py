@@ -182,12 +182,12 @@ def minimise_model(H: FloatArray, g: FloatArray, x: FloatArray, room: float) -> 
     for _ in range(8 * m + 20):
         T = np.flatnonzero(loose)
         mu = 0.0
-        p = np.zeros(0)
+        p: FloatArray = np.zeros(0)
         if len(T):
             A = H[np.ix_(T, T)]
             rhs = np.column_stack([-r[T], -np.ones(len(T))])
             try:
-                u = np.linalg.solve(A, rhs)
+                u: FloatArray = np.linalg.solve(A, rhs).astype(np.float64, copy=False)
             except np.linalg.LinAlgError:
                 return z
             p = u[:, 0]
