@@ -191,9 +191,9 @@ def test_quadratic_model(seed: int) -> None:
 
 def problem() -> tuple[list[np.ndarray], np.ndarray]:
     rng = np.random.default_rng(5)
-    X = rng.standard_normal((80, 40))
-    y = np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1]) + 0.5 * rng.standard_normal(80)
-    return [pairwise_kernels(X[:, [j]], metric="rbf") for j in range(40)], y
+    X = rng.standard_normal((60, 12))
+    y = np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1]) + 0.5 * rng.standard_normal(60)
+    return [pairwise_kernels(X[:, [j]], metric="rbf") for j in range(12)], y
 
 
 def test_limits_progress_and_interrupts() -> None:

@@ -43,7 +43,7 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
     fit_intercept : bool
         Whether to fit a constant that no ridge acts on.
     standardize : bool
-        Whether kernels see the columns centred and divided by their standard deviation.
+        Whether kernels see the columns divided by their standard deviation, and centred if there is an intercept.
     normalize : bool
         Whether every kernel is scaled to trace n (after centring), so that none is chosen for its size.
     rel_gap, time_limit, node_limit, progress
@@ -62,7 +62,7 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
     kernel_scale_ : array
         Factor of every kernel.
     coef_ : array of shape (p,)
-        Coefficients of the columns; with `groups` only.
+        Coefficients of the columns as given; with `groups` only, where predictions are X @ coef_ + intercept_.
     intercept_, objective_, lower_bound_, gap_, status_, gamma_
         As everywhere.
     solution_ : KernelSolution
@@ -117,9 +117,12 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         names = [str(name) for name in _check_feature_names_in(self)]
         self.center_, self.scale_ = np.zeros(p), np.ones(p)
         if self.standardize:
-            self.center_, deviation = X.mean(axis=0), X.std(axis=0)
-            varies = deviation > 1e-13 * np.abs(self.center_)
+            mean_of, deviation = X.mean(axis=0), X.std(axis=0)
+            varies = deviation > 1e-13 * np.abs(mean_of)
             self.scale_[varies] = 1.0 / deviation[varies]
+            # Centred columns under a linear kernel would be an intercept by another name.
+            if self.fit_intercept:
+                self.center_ = mean_of
         self.X_fit_ = (X - self.center_) * self.scale_
         if self.groups is not None:
             specs = group_specs(as_groups(self.groups, p), names)
@@ -182,6 +185,8 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
+        if self.groups is not None:
+            return np.asarray(X @ self.coef_ + self.intercept_)
         return self._fit_of((X - self.center_) * self.scale_, given, training=False) + self.intercept_
 
     def _block(self, j: int, spec: Spec) -> Block:
@@ -231,4 +236,6 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         for j in self.support_:
             spec = self._specs[j]
             np.add.at(self.coef_, spec.columns, self.kernel_scale_[j] * (spec.see(self.X_fit_).T @ self.dual_coef_))
+        # Back to the columns as they were given, which the intercept then belongs to as well.
         self.coef_ *= self.scale_
+        self.intercept_ -= float(self.center_ @ self.coef_)
