@@ -9,7 +9,7 @@ from parsifal import datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design, open_design
-from parsifal.errors import DataError, InputError, NonFiniteError, NumericalError, ParsifalError
+from parsifal.errors import DataError, InputError, LiftingWarning, NonFiniteError, NumericalError, ParsifalError
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
 from parsifal.progress import History, Progress
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from parsifal import plots
     from parsifal.crossval import SparseRegressorCV
     from parsifal.estimators import SparseRegressor
+    from parsifal.kernels import KernelSolution, SparseKernelRegressor, solve_groups, solve_kernels
+    from parsifal.lifting import NonlinearFeatures
 
 __version__ = "0.1.0"
 
@@ -32,8 +34,11 @@ __all__ = [
     "Design",
     "History",
     "InputError",
+    "KernelSolution",
+    "LiftingWarning",
     "Loss",
     "NonFiniteError",
+    "NonlinearFeatures",
     "NumericalError",
     "ParsifalError",
     "Path",
@@ -41,6 +46,7 @@ __all__ = [
     "Ranking",
     "Relaxation",
     "Solution",
+    "SparseKernelRegressor",
     "SparseRegressor",
     "SparseRegressorCV",
     "as_design",
@@ -54,13 +60,20 @@ __all__ = [
     "plots",
     "relax",
     "solve",
+    "solve_groups",
+    "solve_kernels",
 ]
 
 # What needs scikit-learn or another library that takes its time is imported when it is first asked for.
 _LAZY = {
-    "plots": "parsifal.plots",
+    "KernelSolution": "parsifal.kernels",
+    "NonlinearFeatures": "parsifal.lifting",
+    "SparseKernelRegressor": "parsifal.kernels",
     "SparseRegressor": "parsifal.estimators",
     "SparseRegressorCV": "parsifal.crossval",
+    "plots": "parsifal.plots",
+    "solve_groups": "parsifal.kernels",
+    "solve_kernels": "parsifal.kernels",
 }
 
 

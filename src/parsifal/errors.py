@@ -21,3 +21,7 @@ class NumericalError(ParsifalError, ArithmeticError):
 
 class DataError(ParsifalError):
     """Data outside memory could not be read, or are not what they were; the message names the file or the place."""
+
+
+class LiftingWarning(UserWarning):
+    """A nonlinear feature has no usable value somewhere in the data, and a rule was applied; the message says which."""
