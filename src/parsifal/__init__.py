@@ -1,10 +1,17 @@
 """Parsifal: exact sparse regression, the best k-sparse ridge fit with a proof that no other support is better."""
 
-from parsifal import datasets, metrics
+from parsifal import constraints, datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design
-from parsifal.errors import InputError, NonFiniteError, NumericalError, ParsifalError
+from parsifal.errors import (
+    BackendError,
+    InputError,
+    MissingBackendError,
+    NonFiniteError,
+    NumericalError,
+    ParsifalError,
+)
 from parsifal.loss import Loss, loss
 from parsifal.progress import Progress
 from parsifal.relaxation import Relaxation, relax
@@ -14,11 +21,13 @@ from parsifal.solve import solve
 __version__ = "0.1.0"
 
 __all__ = [
+    "BackendError",
     "Certificate",
     "CheckResult",
     "Design",
     "InputError",
     "Loss",
+    "MissingBackendError",
     "NonFiniteError",
     "NumericalError",
     "ParsifalError",
@@ -27,6 +36,7 @@ __all__ = [
     "Solution",
     "as_design",
     "check",
+    "constraints",
     "datasets",
     "loss",
     "metrics",

@@ -17,3 +17,11 @@ class NonFiniteError(InputError):
 
 class NumericalError(ParsifalError, ArithmeticError):
     """A computation failed in a way that would have made a bound untrustworthy."""
+
+
+class MissingBackendError(ParsifalError, ImportError):
+    """A mixed-integer solver is not installed, or its licence refuses; the message says what to install."""
+
+
+class BackendError(ParsifalError, RuntimeError):
+    """A mixed-integer solver ended in a way that gives no answer."""

@@ -1,27 +1,37 @@
-"""`solve`: check the arguments, run the root, hand on to the search, put the answer together."""
+"""`solve`: check the arguments and hand the problem to a method."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
+from inspect import signature
+from typing import Any, Literal
 
 import numpy as np
 
-from parsifal.certificate import Certificate
-from parsifal.check import provable_bound
+from parsifal.constraints import Constraint, make_rows
+from parsifal.cuts.bigm import solve_big_m
+from parsifal.cuts.loop import ROOT_CUTS
+from parsifal.cuts.planes import Report
+from parsifal.cuts.regression import solve_cutting_plane
 from parsifal.errors import InputError
+from parsifal.methods import solve_by_search
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
-from parsifal.proof import make_certificate
-from parsifal.root import Root, solve_root, start_root
-from parsifal.search import BRANCHING, SearchResult, run_search
-from parsifal.solution import Solution, Status
+from parsifal.search import BRANCHING
+from parsifal.solution import Solution
 
 _MOST_THREADS = 256
-_MOST_RECHECKED = 2000  # records of a proof
+
+Method = Literal["search", "cutting-plane", "big-m"]
+# The options that only some methods have.
+METHODS: dict[str, set[str]] = {
+    "search": {"branching", "memory_limit", "certificate_limit"},
+    "cutting-plane": {"backend", "constraints", "root_cuts", "fractional_cuts", "screen"},
+    "big-m": {"backend", "constraints", "big_m"},
+}
 
 
 def solve(
@@ -42,6 +52,13 @@ def solve(
     branching: str = "pseudo",
     memory_limit: float = 2e9,
     certificate_limit: float = 64e6,
+    method: Method = "search",
+    backend: str = "scip",
+    constraints: Constraint | Iterable[Constraint] | None = None,
+    root_cuts: int = ROOT_CUTS,
+    fractional_cuts: bool = True,
+    screen: bool = True,
+    big_m: float | None = None,
 ) -> Solution:
     """Find the best sparse ridge fit and prove that no other support is better.
 
@@ -81,121 +98,119 @@ def solve(
         Bytes that open nodes may take before the search turns depth first.
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
+    method : {"search", "cutting-plane", "big-m"}
+        Branch and bound of our own; the paper's cutting planes on a mixed-integer solver; or the big-M formulation on
+        one, for comparison. The latter two need the solver (``pip install "parsifal[scip]"``), and part of their
+        bound rests on its word (`Solution.rests_on`). `branching`, `memory_limit` and `certificate_limit` are for the
+        search alone.
+    backend : {"scip", "highs", "gurobi"}
+        The mixed-integer solver.
+    constraints : constraint or sequence of them, optional
+        Side constraints on the support from `parsifal.constraints`; for the cutting planes and big-M.
+    root_cuts : int
+        Cutting planes: at most so many cuts at fractional points before the tree, the first at the relaxation's
+        optimum. 0 with ``fractional_cuts=False, screen=False`` is the paper's method as published.
+    fractional_cuts : bool
+        Cutting planes: whether to cut at fractional points in the tree too (SCIP and Gurobi).
+    screen : bool
+        Cutting planes: whether safe fixing removes columns before the master problem is built.
+    big_m : float, optional
+        Big-M: bound on the size of every coefficient. By default one per column that provably excludes nothing.
 
     Returns
     -------
     Solution
-        Ctrl-C ends the search with status ``"interrupted"`` and the best solution so far.
+        Ctrl-C ends the solve with status ``"interrupted"`` and the best solution so far.
     """
     started = time.monotonic()
-    gap = check_number(rel_gap, "rel_gap", minimum=0.0)
-    limit = math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0)
-    most_nodes = math.inf if node_limit is None else float(check_count(node_limit, "node_limit"))
-    workers = _cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS)
+    _check_method(
+        method,
+        {
+            "branching": branching,
+            "memory_limit": memory_limit,
+            "certificate_limit": certificate_limit,
+            "backend": backend,
+            "constraints": constraints,
+            "root_cuts": root_cuts,
+            "fractional_cuts": fractional_cuts,
+            "screen": screen,
+            "big_m": big_m,
+        },
+    )
+    common: dict[str, Any] = {
+        "rel_gap": check_number(rel_gap, "rel_gap", minimum=0.0),
+        "started": started,
+        "time_limit": math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0),
+        "node_limit": math.inf if node_limit is None else float(check_count(node_limit, "node_limit")),
+        "threads": _cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS),
+    }
     most_memory = check_number(memory_limit, "memory_limit", minimum=0.0)
     most_proof = check_number(certificate_limit, "certificate_limit", minimum=0.0)
     if not isinstance(branching, str) or branching not in BRANCHING:
         raise InputError(f"branching must be one of {', '.join(BRANCHING)}, not {branching!r}")
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
-    start = None if warm_start is None else _check_start(problem, warm_start)
+    common["warm_start"] = None if warm_start is None else _check_start(problem, warm_start)
+    reporter = Reporter(progress)
+    if method == "search":
+        return solve_by_search(
+            problem,
+            **common,
+            reporter=reporter,
+            branching=branching,
+            memory_limit=most_memory,
+            certificate_limit=most_proof,
+        )
+    rows = make_rows(constraints, problem.design)
+    if common["warm_start"] is not None and not all(row.allows(common["warm_start"]) for row in rows):
+        raise InputError("warm_start violates the constraints")
+    common["report"] = _report(reporter, problem, started)
+    with reporter:
+        if method == "big-m":
+            largest = None if big_m is None else check_number(big_m, "big_m", minimum=0.0)
+            return solve_big_m(problem, rows, **common, backend=backend, big_m=largest)
+        return solve_cutting_plane(
+            problem,
+            rows,
+            **common,
+            backend=backend,
+            root_cuts=_check_cuts(root_cuts),
+            fractional_cuts=bool(fractional_cuts),
+            screening=bool(screen),
+        )
+
+
+def _check_method(method: str, options: dict[str, Any]) -> None:
+    """Refuse an option that was changed although it does not apply to the method."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    for name, value in options.items():
+        if name not in METHODS[method] and value != signature(solve).parameters[name].default:
+            fitting = " or ".join(f'method="{other}"' for other, names in METHODS.items() if name in names)
+            raise InputError(f'{name} does not apply to method="{method}"; use {fitting}')
+
+
+def _check_cuts(root_cuts: Any) -> int:
+    if isinstance(root_cuts, bool) or not isinstance(root_cuts, (int, np.integer)) or root_cuts < 0:
+        raise InputError(f"root_cuts must be a whole number >= 0, not {root_cuts!r}")
+    return int(root_cuts)
+
+
+def _report(reporter: Reporter, problem: Problem, started: float) -> Report:
     reads = problem.design.reads
 
-    reporter = Reporter(progress)
-
-    def report(root: Root) -> None:
+    def report(objective: float, lower_bound: float, nodes: int, open_nodes: int) -> None:
         reporter.show(
             Progress(
-                objective=root.incumbent.objective,
-                lower_bound=root.claim(root.lower_bound),
-                nodes=0,
-                open_nodes=1,
+                objective=objective,
+                lower_bound=min(lower_bound, objective),
+                nodes=nodes,
+                open_nodes=open_nodes,
                 seconds=time.monotonic() - started,
                 reads=problem.design.reads - reads,
             )
         )
 
-    def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
-        reporter.show(
-            Progress(
-                objective=min(objective, root.incumbent.objective),
-                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
-                nodes=int(nodes),
-                open_nodes=int(open_nodes),
-                seconds=time.monotonic() - started,
-                reads=problem.design.reads - reads,
-            )
-        )
-
-    root = start_root(problem, rel_gap=gap, warm_start=start)
-    found: SearchResult | None = None
-    status: Status
-    with reporter:
-        try:
-            solve_root(root, deadline=started + limit, report=report)
-            at_root = time.monotonic() - started
-            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
-        except KeyboardInterrupt:
-            # The root keeps its incumbent and bound up to date, so what it has is a true answer.
-            at_root = time.monotonic() - started
-            status = "interrupted"
-        if status == "gap_open" and root.reduced is not None:
-            found = run_search(
-                root,
-                time_limit=limit - at_root,
-                node_limit=most_nodes,
-                threads=workers,
-                branching=branching,
-                memory_limit=most_memory,
-                certificate_limit=most_proof,
-                poll=poll if reporter.active else None,
-            )
-            status = found.status
-    lower_bound = root.claim(root.lower_bound)
-    certificate = make_certificate(root, found, lower_bound, most_proof)
-    if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
-        # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.
-        lower_bound = min(lower_bound, max(provable_bound(certificate, problem.design, problem.y), root.floor))
-        certificate = replace(certificate, lower_bound=lower_bound)
-        if status == "optimal" and not root.allows(lower_bound):
-            status = "gap_open"
-    return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
-
-
-def _solution(
-    root: Root,
-    status: Status,
-    found: SearchResult | None,
-    started: float,
-    at_root: float,
-    reads: float,
-    lower_bound: float,
-    certificate: Certificate,
-) -> Solution:
-    problem, best = root.problem, root.incumbent
-    coef = np.zeros(problem.p)
-    coef[best.support] = best.coef
-    total = time.monotonic() - started
-    return Solution(
-        support=best.support,
-        coef=coef,
-        objective=best.objective,
-        lower_bound=lower_bound,
-        status=status,
-        k=problem.k,
-        penalty=problem.penalty,
-        gamma=problem.gamma,
-        stats={
-            "nodes": 0 if found is None else found.nodes,
-            "reads": reads,
-            "seconds": {"root": at_root, "search": 0.0 if found is None else found.seconds, "total": total},
-            "columns_left": int(np.count_nonzero(root.fix >= 0)),
-            "root_bound": root.root_bound,
-            "linear_systems": root.solves + (0 if found is None else found.solves),
-            "depth": 0 if found is None else found.depth,
-        },
-        feature_names=problem.design.feature_names,
-        certificate=certificate,
-    )
+    return report
 
 
 def _check_start(problem: Problem, warm_start: Any) -> IntArray:
