@@ -143,7 +143,7 @@ def cutting_plane(
     first: list[Cut] = []
     try:
         first = root_cuts(planes, relaxed, most_root_cuts, deadline)
-        for cut in (*first, planes.cut(planes.incumbent()[0])):
+        for cut in (*first, planes.cut(planes.support)):
             master.add_cut(cut)
         outcome = master.solve_lazy(planes) if master.capabilities.lazy else _many_trees(master, planes, settings)
     except KeyboardInterrupt:
@@ -158,7 +158,7 @@ def cutting_plane(
     lower_bound = reconcile(objective, lower_bound, empty)
     closed = objective - lower_bound <= max(rel_gap * abs(objective), 2e-14 * empty)
     return CutResult(
-        support=planes.incumbent()[0],
+        support=planes.support,
         objective=objective,
         lower_bound=lower_bound,
         status="optimal" if closed else "gap_open" if outcome.status == "optimal" else outcome.status,
@@ -182,11 +182,11 @@ def _many_trees(master: Master, planes: Planes, settings: Settings) -> Outcome:
         done = Outcome(status=turn.status, bound=bound, nodes=nodes, solves=solves)
         planes.poll(bound, nodes, 0)
         objective = planes.objective / planes.scale
-        if turn.status != "optimal" or turn.s is None:
+        if turn.status != "optimal" or turn.x is None:
             return done
         if objective - bound <= max(settings.rel_gap * abs(objective), settings.abs_gap):
             return done
-        cut = planes.enforce(turn.s, turn.eta)
+        cut = planes.enforce(turn.x, turn.eta)
         if cut is not None:
             master.add_cut(cut)
         elif gap <= settings.rel_gap and not turn.cuts:

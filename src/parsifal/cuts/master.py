@@ -22,7 +22,7 @@ from parsifal.problem import FixArray, FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """``eta >= constant + slope's``, in the master's scale."""
+    """``eta >= constant + slope'x``, in the master's scale."""
 
     constant: float
     slope: FloatArray
@@ -67,11 +67,50 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class MasterModel:
-    """The master problem without its cuts: the choices, the price of a column, and a lower bound on eta."""
+    """The master problem without its cuts, as a backend builds it: variables x and eta, and rows on x.
+
+    Attributes
+    ----------
+    choices : Choices
+        The binaries come first in x.
+    price : float
+        Cost of a binary; eta costs 1, everything else nothing.
+    floor : float
+        A lower bound on eta.
+    big_m : array of shape (size,) or None
+        For the big-M formulation: x has a coefficient w_j for every binary too, with |w_j| <= big_m_j s_j.
+    """
 
     choices: Choices
     price: float
     floor: float
+    big_m: FloatArray | None = None
+
+    @property
+    def lower(self) -> FloatArray:
+        return self.choices.lower if self.big_m is None else np.concatenate([self.choices.lower, -self.big_m])
+
+    @property
+    def upper(self) -> FloatArray:
+        return self.choices.upper if self.big_m is None else np.concatenate([self.choices.upper, self.big_m])
+
+    @property
+    def cost(self) -> FloatArray:
+        cost = np.zeros(self.lower.size)
+        cost[: self.choices.size] = self.price
+        return cost
+
+    @property
+    def rows(self) -> list[Row]:
+        m = self.choices.size
+        rows = [Row(index=np.arange(m), coef=np.ones(m), lower=-np.inf, upper=float(self.choices.k))]
+        rows += self.choices.rows
+        if self.big_m is not None:
+            for j, most in enumerate(self.big_m):
+                pair = np.array([m + j, j])
+                rows.append(Row(index=pair, coef=np.array([1.0, -most]), lower=-np.inf, upper=0.0))
+                rows.append(Row(index=pair, coef=np.array([1.0, most]), lower=0.0, upper=np.inf))
+        return [row for row in rows if row.index.size or row.lower > 0 or row.upper < 0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,24 +164,24 @@ class Outcome:
     nodes: int
     solves: int = 1
     cuts: int = 0
-    s: FloatArray | None = None
+    x: FloatArray | None = None
     eta: float = -np.inf
 
 
 class Referee(Protocol):
-    """What a backend asks while it runs; `Planes` of the loop answers."""
+    """What a backend asks while it runs; x are its variables without eta, `Planes` answers."""
 
-    def enforce(self, s: FloatArray, eta: float) -> Cut | None:
-        """The cut that an integral s needs, or None if eta is as large as the loss."""
+    def enforce(self, x: FloatArray, eta: float) -> Cut | None:
+        """The cut that an integral x needs, or None if eta is as large as the loss."""
 
-    def accepts(self, s: FloatArray, eta: float) -> bool:
-        """Whether eta is as large as the loss at an integral s."""
+    def accepts(self, x: FloatArray, eta: float) -> bool:
+        """Whether eta is as large as the loss at an integral x."""
 
-    def separate(self, s: FloatArray, eta: float) -> Cut | None:
-        """A cut at a fractional s, if it is worth having."""
+    def separate(self, x: FloatArray, eta: float) -> Cut | None:
+        """A cut at a fractional x, if it is worth having."""
 
-    def incumbent(self) -> tuple[IntArray, float]:
-        """The best support so far and its loss, in the master's scale."""
+    def incumbent(self) -> tuple[FloatArray, float]:
+        """The best x so far and its loss, in the master's scale."""
 
     def poll(self, bound: float, nodes: int, open_nodes: int) -> None:
         """Take note of the progress; raises what the user's function raises."""

@@ -71,6 +71,13 @@ class Planes:
                 self.best, self.objective = support, total
         return self._seen[key][0]
 
+    @property
+    def support(self) -> IntArray:
+        """The best support so far."""
+        if self.best is None:
+            raise ValueError("no support has been visited")
+        return self.best
+
     def cut(self, support: IntArray) -> Cut:
         """The paper's cut at a support."""
         key = support.tobytes()
@@ -120,8 +127,8 @@ class Planes:
 
     # What a backend asks
 
-    def enforce(self, s: FloatArray, eta: float) -> Cut | None:
-        support = np.flatnonzero(s > 0.5).astype(np.int64)
+    def enforce(self, x: FloatArray, eta: float) -> Cut | None:
+        support = np.flatnonzero(x > 0.5).astype(np.int64)
         value = self.visit(support) / self.scale
         # A support that has its cut and still falls short does so by the backend's arithmetic: its bound is then
         # below the loss, which is safe, and asking again would not end.
@@ -129,22 +136,20 @@ class Planes:
             return None
         return self.cut(support)
 
-    def accepts(self, s: FloatArray, eta: float) -> bool:
-        support = np.flatnonzero(s > 0.5).astype(np.int64)
+    def accepts(self, x: FloatArray, eta: float) -> bool:
+        support = np.flatnonzero(x > 0.5).astype(np.int64)
         return eta >= self.visit(support) / self.scale - self.tolerance or support.tobytes() in self._cut_at
 
-    def separate(self, s: FloatArray, eta: float) -> Cut | None:
-        s = np.clip(s, 0.0, 1.0)
+    def separate(self, x: FloatArray, eta: float) -> Cut | None:
+        s = np.clip(x, 0.0, 1.0)
         value, gradient = self._evaluate(s)
         if value / self.scale < eta + _WORTH:
             return None
         self.cuts += 1
         return self._make(value, gradient, s)
 
-    def incumbent(self) -> tuple[IntArray, float]:
-        if self.best is None:
-            raise ValueError("no support has been visited")
-        return self.best, (self.objective - self.penalty * self.best.size) / self.scale
+    def incumbent(self) -> tuple[FloatArray, float]:
+        return self._indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
 
     def poll(self, bound: float, nodes: int, open_nodes: int) -> None:
         self.bound = max(self.bound, bound * self.scale)

@@ -60,12 +60,12 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
     if most <= 0:
         return []
     price = planes.penalty / planes.scale
-    inner = _centre(planes) if relaxed is None else relaxed
+    inner = planes.incumbent()[0] if relaxed is None else relaxed
     value, cut = planes.cut_at(inner)
     cuts = [cut]
     upper = value + price * float(inner.sum())
     if not _inside(choices, inner):
-        inner, upper = _centre(planes), np.inf
+        inner, upper = planes.incumbent()[0], np.inf
     while len(cuts) < most and time.monotonic() < deadline:
         solved = _relaxed_master(choices, cuts, price, planes.floor / planes.scale)
         if solved is None or upper - solved[1] <= _CLOSE * abs(upper):
@@ -76,13 +76,6 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
         if value + price * float(middle.sum()) < upper:
             inner, upper = middle, value + price * float(middle.sum())
     return cuts
-
-
-def _centre(planes: Planes) -> FloatArray:
-    """The best support so far as a point to start from."""
-    s = np.zeros(planes.choices.size)
-    s[planes.incumbent()[0]] = 1.0
-    return s
 
 
 def _inside(choices: Choices, s: FloatArray) -> bool:

@@ -56,28 +56,23 @@ class ScipMaster:
         self.scip = scip = pyscipopt.Model("parsifal")
         scip.hideOutput()
         scip.setParams(PARAMETERS)
-        choices = model.choices
-        lower, upper = choices.lower, choices.upper
-        self.s = [
-            scip.addVar(vtype="B", lb=float(lower[j]), ub=float(upper[j]), obj=model.price) for j in range(choices.size)
+        lower, upper, cost = model.lower.tolist(), model.upper.tolist(), model.cost.tolist()
+        self.x = [
+            scip.addVar(vtype="B" if j < model.choices.size else "C", lb=lower[j], ub=upper[j], obj=cost[j])
+            for j in range(len(cost))
         ]
         self.eta = scip.addVar(vtype="C", lb=model.floor, ub=None, obj=1.0)
-        self._terms = [pyscipopt.scip.Term(v) for v in (*self.s, self.eta)]
-        self._add_row(np.arange(choices.size), np.ones(choices.size), -math.inf, float(choices.k))
-        for row in choices.rows:
+        self._terms = [pyscipopt.scip.Term(v) for v in (*self.x, self.eta)]
+        for row in model.rows:
             self._add_row(row.index, row.coef, row.lower, row.upper)
 
     def _add_row(self, index: IntArray, coef: FloatArray, lower: float, upper: float) -> None:
-        if not index.size:
-            if lower > 0 or upper < 0:
-                raise BackendError("an empty row cannot be satisfied")
-            return
         expression = pyscipopt.Expr(dict(zip((self._terms[j] for j in index), coef.tolist())))
         sides = (None if math.isinf(side) else side for side in (lower, upper))
         self.scip.addCons(pyscipopt.scip.ExprCons(expression, *sides))
 
     def add_cut(self, cut: Cut) -> None:
-        index = np.append(np.flatnonzero(cut.slope), len(self.s))
+        index = np.append(np.flatnonzero(cut.slope), len(self.x))
         self._add_row(index, np.append(-cut.slope[index[:-1]], 1.0), cut.constant, math.inf)
 
     def solve_lazy(self, referee: Referee) -> Outcome:
@@ -119,13 +114,16 @@ class ScipMaster:
         raise NotImplementedError("SCIP adds cuts within one tree")
 
     def offer(self, referee: Referee) -> None:
-        """Hand the best support over as a solution; returns whether SCIP took it."""
-        support, eta = referee.incumbent()
+        """Hand the best solution over."""
+        x, eta = referee.incumbent()
         start = self.scip.createSol()
-        for j in support:
-            self.scip.setSolVal(start, self.s[j], 1.0)
+        for j in np.flatnonzero(x):
+            self.scip.setSolVal(start, self.x[j], float(x[j]))
         self.scip.setSolVal(start, self.eta, eta)
-        self.scip.trySol(start) if self.scip.getStageName() == "SOLVING" else self.scip.addSol(start)
+        if self.scip.getStageName() == "SOLVING":
+            self.scip.trySol(start)
+        else:
+            self.scip.addSol(start)
 
     def version(self) -> str:
         return f"SCIP {self.scip.version()}"
@@ -160,7 +158,7 @@ class _LossHandler(pyscipopt.Conshdlr):
 
     def _point(self, solution: Any = None) -> tuple[FloatArray, float]:
         value = self.model.getSolVal
-        return np.array([value(solution, v) for v in self.master.s]), float(value(solution, self.master.eta))
+        return np.array([value(solution, v) for v in self.master.x]), float(value(solution, self.master.eta))
 
     def _enforce(self) -> dict[str, Any]:
         cut = self.referee.enforce(*self._point())
@@ -200,7 +198,7 @@ class _LossHandler(pyscipopt.Conshdlr):
 
     def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
         both = nlockspos + nlocksneg
-        for variable in (*self.master.s, self.master.eta):
+        for variable in (*self.master.x, self.master.eta):
             self.model.addVarLocksType(variable, locktype, both, both)
 
 
