@@ -281,3 +281,28 @@ def test_a_kernel_of_almost_low_rank_is_bounded_as_it_is() -> None:
     assert block.factor is not None
     rest = K - block.factor @ block.factor.T
     assert np.linalg.eigvalsh(rest)[-1] <= block.left_out <= 1e-10 * np.trace(K)
+
+
+def test_a_kernel_with_few_digits_is_solved_all_the_same() -> None:
+    kernels, y = problem()
+    rounded = [np.asarray(K, dtype=np.float32) for K in kernels]
+    exact = [np.asarray(K, dtype=float) for K in rounded]
+    sol = pf.solve_kernels(rounded, y, 2, 1.0)
+    best = min(loss(exact, y, 1.0, support) for support in combinations(range(12), 2))
+    assert sol.status == "optimal"
+    assert sol.objective == pytest.approx(best, rel=1e-5)
+
+
+def test_ctrl_c_before_anything_has_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    from parsifal.kernels.heuristics import Sets
+
+    def stop(self: Sets, warm_start: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sets, "start", stop)
+    kernels, y = problem()
+    sol = pf.solve_kernels(kernels, y, 2, 1.0)
+    assert sol.status == "interrupted"
+    assert sol.support.size == 0
+    assert sol.objective == pytest.approx(0.5 * y @ y)
+    assert sol.lower_bound == 0.0
