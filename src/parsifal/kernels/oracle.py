@@ -9,8 +9,8 @@ which is the loss of sparse regression with |Z_j'alpha|^2 in place of (x_j'alpha
     D(alpha) = y'alpha - 1/2 |alpha|^2 - sum of the k largest positive (gamma/2 q_j - penalty)  <=  c(S) + penalty |S|.
 
 Kernels of low rank are held as factors Z_j, side by side; the others as matrices. A factor that leaves out a part E_j
-of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one for
-the kernel as given.
+of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one
+for the kernel as given.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def factor_block(Z: FloatArray) -> Block:
     return Block(None, Z @ Z.T)
 
 
-def matrix_block(K: FloatArray, name: str) -> Block:
+def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
     """A positive semidefinite matrix, factored if its rank is low.
 
     Parameters
@@ -62,6 +62,8 @@ def matrix_block(K: FloatArray, name: str) -> Block:
         The kernel.
     name : str
         What to call it in an error.
+    eps : float
+        Relative rounding error of the entries; a matrix that is indefinite by no more is replaced by its positive part.
     """
     n = len(K)
     size = float(np.max(np.abs(K), initial=0.0))
@@ -81,9 +83,12 @@ def matrix_block(K: FloatArray, name: str) -> Block:
     rest = K - Z @ Z.T
     # The rest of a semidefinite matrix is as small as the pivots that were left; anything else shows up here.
     if trace <= 0.0 or np.max(np.abs(rest)) > 1e-8 * size:
-        smallest = float(np.linalg.eigvalsh(K)[0])
+        values, vectors = np.linalg.eigh(K)
+        if trace > 0.0 and values[0] >= -4.0 * n * eps * size:
+            keep = values > _EPS * n * values[-1]
+            return factor_block(vectors[:, keep] * np.sqrt(values[keep]))
         raise InputError(
-            f"{name} is not positive semidefinite (smallest eigenvalue {smallest:.3g}, largest entry {size:.3g}); "
+            f"{name} is not positive semidefinite (smallest eigenvalue {values[0]:.3g}, largest entry {size:.3g}); "
             "only such a matrix is a kernel"
         )
     # No eigenvalue is larger than the largest sum of a row's sizes.

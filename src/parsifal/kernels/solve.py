@@ -211,7 +211,11 @@ def as_blocks(kernels: Sequence[Any], n: int) -> list[Block]:
         square = values.shape[1] == n
         if kind == "matrix" and not square:
             raise InputError(f"{name} has shape {values.shape}; a kernel matrix must be {n} by {n}")
-        blocks.append(matrix_block(values, name) if square and kind != "factor" else factor_block(values))
+        if square and kind != "factor":
+            eps = float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
+            blocks.append(matrix_block(values, name, eps))
+        else:
+            blocks.append(factor_block(values))
     return blocks
 
 
