@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import crossval, relaxation, scan, search, table1
+from benchmarks import crossval, kernels, lifting, relaxation, scan, search, table1
 from benchmarks.report import environment, parser
 
 BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
@@ -14,6 +14,8 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "table1": table1.main,
     "search": search.main,
     "crossval": crossval.main,
+    "lifting": lifting.main,
+    "kernels": kernels.main,
 }
 
 
