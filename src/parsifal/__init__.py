@@ -5,11 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from parsifal import datasets, metrics
+from parsifal import constraints, datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design, open_design
-from parsifal.errors import DataError, InputError, LiftingWarning, NonFiniteError, NumericalError, ParsifalError
+from parsifal.errors import (
+    BackendError,
+    DataError,
+    InputError,
+    LiftingWarning,
+    MissingBackendError,
+    NonFiniteError,
+    NumericalError,
+    ParsifalError,
+)
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
 from parsifal.progress import History, Progress
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BackendError",
     "Certificate",
     "CheckResult",
     "DataError",
@@ -37,6 +47,7 @@ __all__ = [
     "KernelSolution",
     "LiftingWarning",
     "Loss",
+    "MissingBackendError",
     "NonFiniteError",
     "NonlinearFeatures",
     "NumericalError",
@@ -51,6 +62,7 @@ __all__ = [
     "SparseRegressorCV",
     "as_design",
     "check",
+    "constraints",
     "datasets",
     "k_best",
     "loss",

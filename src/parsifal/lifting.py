@@ -142,7 +142,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = _check_feature_names_in(self, input_features)
         return np.asarray(self._names(self._lift, [str(name) for name in names]), dtype=object)
 
-    def formula(self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4) -> str:
+    def formula(
+        self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4, input_features: Any = None
+    ) -> str:
         """Write the fit with these coefficients as a formula.
 
         Parameters
@@ -153,8 +155,10 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The constant.
         digits : int
             Significant digits.
+        input_features
+            As in `get_feature_names_out`.
         """
-        return show_formula(self.get_feature_names_out(), coef, intercept, digits)
+        return show_formula(self.get_feature_names_out(input_features), coef, intercept, digits)
 
     @property
     def origin_(self) -> IntArray:
