@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parsifal.errors import ParsifalError
-from parsifal.paper import EXPERIMENTS
+from parsifal.paper import EXPERIMENTS, METHODS
 from parsifal.paper.command import make_options, reproduce
 
 
@@ -19,9 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="a few minutes (the default)")
     size.add_argument("--full", action="store_true", help="the paper's sizes and repeats")
-    parser.add_argument(
-        "--method", action="append", help="search, cutting-plane or cutting-plane-plus; may be repeated"
-    )
+    parser.add_argument("--method", default="search", help=f"with commas, of {', '.join(METHODS)}")
     parser.add_argument("--backend", default="scip", help="mixed-integer solver of the cutting planes")
     parser.add_argument("--gamma", type=float, help="ridge weight (default 1/sqrt(n))")
     parser.add_argument("--time-limit", type=float, help="seconds of a solve")

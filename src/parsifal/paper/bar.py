@@ -50,9 +50,10 @@ class Bar:
 
     def others(self, done: int, left: Sequence[dict[str, Any]]) -> None:
         """Another process has done some."""
-        self.done = done
         self.expect(left)
-        self._show()
+        if done != self.done:
+            self.done = done
+            self._show()
 
     def seconds_left(self) -> float:
         """Estimate from the mean time of runs of the same kind, or else of all runs."""

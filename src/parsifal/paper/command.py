@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import Any
 
 from parsifal.errors import InputError
-from parsifal.paper import EXPERIMENTS, reported
+from parsifal.paper import EXPERIMENTS, METHODS, reported
 from parsifal.paper.options import Options
 
 
 def make_options(
     *,
     full: bool = False,
-    method: Sequence[str] | None = None,
+    method: str = "search",
     backend: str = "scip",
     gamma: float | None = None,
     time_limit: float | None = None,
@@ -34,7 +34,7 @@ def make_options(
     """Options from what a command line gives: lists are texts with commas."""
     return Options(
         full=full,
-        methods=tuple(dict.fromkeys(method or ("search",))),
+        methods=_words(method),
         backend=backend,
         gamma=gamma,
         time_limit=time_limit,
@@ -44,7 +44,7 @@ def make_options(
         p=p,
         k=k,
         repeats=repeats,
-        parts=None if parts is None else tuple(part.strip() for part in parts.split(",") if part.strip()),
+        parts=None if parts is None else _words(parts),
         jobs=jobs,
         dask=dask,
         threads=threads,
@@ -68,6 +68,10 @@ def parse_cells(text: str) -> tuple[tuple[int, int, int], ...]:
     return tuple(dict.fromkeys(cells))
 
 
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
 def _numbers(text: str, option: str, *, whole: bool = False) -> tuple[float, ...]:
     out = []
     for word in text.split(","):
@@ -75,7 +79,7 @@ def _numbers(text: str, option: str, *, whole: bool = False) -> tuple[float, ...
             value = float(word)
         except ValueError:
             raise InputError(f"{option}: {word!r} is not a number") from None
-        if value != value or value in (float("inf"), float("-inf")) or (whole and value != int(value)):
+        if not math.isfinite(value) or (whole and value != int(value)):
             raise InputError(f"{option}: {word!r} is not a {'whole' if whole else 'finite'} number")
         out.append(int(value) if value == int(value) else value)
     return tuple(dict.fromkeys(out))
@@ -104,9 +108,7 @@ def register(app: Any) -> None:
     def command(
         name: str = typer.Argument(..., metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}"),
         full: bool = typer.Option(False, "--full/--quick", help="the paper's sizes and repeats, or a few minutes"),
-        method: list[str] = typer.Option(
-            ["search"], help="search, cutting-plane or cutting-plane-plus; may be repeated"
-        ),
+        method: str = typer.Option("search", help=f"with commas, of {', '.join(METHODS)}"),
         backend: str = typer.Option("scip", help="mixed-integer solver of the cutting planes"),
         gamma: float | None = typer.Option(None, help="ridge weight (default 1/sqrt(n))"),
         time_limit: float | None = typer.Option(None, help="seconds of a solve"),
@@ -120,7 +122,7 @@ def register(app: Any) -> None:
         jobs: int = typer.Option(1, help="runs at a time"),
         dask: bool = typer.Option(False, "--dask", help="run on the active Dask client, or on a local one"),
         threads: int | None = typer.Option(None, help="threads of a solve"),
-        out: Path = typer.Option(Path("results") / "paper", help="directory of the results"),
+        out: str = typer.Option("results/paper", help="directory of the results"),
         draw_only: bool = typer.Option(False, "--draw-only", help="table and pictures of the runs that are there"),
     ) -> None:
         """Reproduce a table or a figure of the paper; a run that was stopped goes on where it was."""
@@ -140,7 +142,7 @@ def register(app: Any) -> None:
             jobs=jobs,
             dask=dask,
             threads=threads,
-            out=out,
+            out=Path(out),
         )
         reproduce(name, options, draw_only=draw_only)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from parsifal.errors import ParsifalError
 from parsifal.paper.curves import Point
@@ -16,11 +16,21 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK, PALE = "#333333", "#999999"
-LASSO = {"colour": "#D55E00", "marker": "s"}
+
+
+class Style(NamedTuple):
+    """How a curve looks."""
+
+    colour: str
+    marker: str
+
+
+STYLES = tuple(Style(colour, marker) for colour, marker in zip(COLOURS, MARKERS))
+LASSO = Style("#D55E00", "s")
 METHOD = {
-    "search": {"colour": "#0072B2", "marker": "o"},
-    "cutting-plane": {"colour": "#009E73", "marker": "^"},
-    "cutting-plane-plus": {"colour": "#CC79A7", "marker": "D"},
+    "search": Style("#0072B2", "o"),
+    "cutting-plane": Style("#009E73", "^"),
+    "cutting-plane-plus": Style("#CC79A7", "D"),
 }
 NAMES = {
     "search": "our search",
@@ -50,8 +60,7 @@ def draw_curve(
     points: Sequence[Point],
     *,
     label: str,
-    colour: str,
-    marker: str,
+    style: Style,
     dashed: bool = False,
     percent: bool = False,
 ) -> None:
@@ -67,18 +76,27 @@ def draw_curve(
         # On a logarithmic scale a bar must not reach zero.
         low = [min(point.deviation, 0.9 * point.mean) for point in points]
         high = [point.deviation for point in points]
-    style: dict[str, Any] = {"color": colour, "lw": 1.5, "ls": "--" if dashed else "-"}
-    ax.errorbar(ns, means, yerr=[low, high], label=label, elinewidth=0.8, capsize=2, **style)
+    ax.errorbar(
+        ns,
+        means,
+        yerr=[low, high],
+        label=label,
+        color=style.colour,
+        lw=1.5,
+        ls="--" if dashed else "-",
+        elinewidth=0.8,
+        capsize=2,
+    )
     for hollow in (False, True):
         chosen = [i for i, point in enumerate(points) if (point.proven is not None and point.proven < 1.0) == hollow]
         ax.plot(
             [ns[i] for i in chosen],
             [means[i] for i in chosen],
             ls="",
-            marker=marker,
+            marker=style.marker,
             ms=5,
-            color=colour,
-            mfc="white" if hollow else colour,
+            color=style.colour,
+            mfc="white" if hollow else style.colour,
             zorder=3,
         )
 

@@ -18,7 +18,7 @@ from parsifal.paper.curves import (
     table_rows,
     transitions,
 )
-from parsifal.paper.drawing import COLOURS, MARKERS, NAMES, draw_curve, panels, percent_axis, threshold, time_axis
+from parsifal.paper.drawing import NAMES, STYLES, draw_curve, panels, percent_axis, threshold, time_axis
 from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.measure import measure
 from parsifal.paper.options import Options
@@ -102,8 +102,7 @@ def family(
                     axes[0],
                     curve(rows, "seconds"),
                     label=label,
-                    colour=COLOURS[i],
-                    marker=MARKERS[i],
+                    style=STYLES[i],
                     dashed=j > 0,
                 )
                 draw_curve(
@@ -111,22 +110,21 @@ def family(
                     curve(rows, "accuracy"),
                     percent=True,
                     label=label,
-                    colour=COLOURS[i],
-                    marker=MARKERS[i],
+                    style=STYLES[i],
                     dashed=j > 0,
                 )
             if false_alarms:
                 cv = curve(of_setting(results, s, "cv"), "false_alarm")
-                draw_curve(axes[2], cv, percent=True, label=s.label, colour=COLOURS[i], marker=MARKERS[i])
-            threshold(axes, s.n0, f"$n_0$ = {s.n0:.0f}", COLOURS[i], level=i)
-            threshold(axes, s.n1, f"$n_1$ = {s.n1:.0f}", COLOURS[i], style="--", level=i)
+                draw_curve(axes[2], cv, percent=True, label=s.label, style=STYLES[i])
+            threshold(axes, s.n0, f"$n_0$ = {s.n0:.0f}", STYLES[i].colour, level=i)
+            threshold(axes, s.n1, f"$n_1$ = {s.n1:.0f}", STYLES[i].colour, style="--", level=i)
         time_axis(axes[0], limit)
         percent_axis(axes[1], "A% (k known)")
         if false_alarms:
             percent_axis(axes[2], "F% (k from CV)")
         axes[0].legend(frameon=False, fontsize=8)
         gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
-        figure.suptitle(f"{title.partition(': ')[2]}, γ = {gamma}", fontsize=10)
+        figure.suptitle(f"{title.partition(': ')[2]}, gamma = {gamma}", fontsize=10)
         return {name: figure}
 
     return Experiment(name=name, title=title, parts=parts, tasks=tasks, measure=measure, table=table, plots=plots)

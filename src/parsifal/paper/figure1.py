@@ -27,12 +27,11 @@ from parsifal.paper.curves import (
     transitions,
 )
 from parsifal.paper.drawing import (
-    COLOURS,
     INK,
     LASSO,
-    MARKERS,
     METHOD,
     NAMES,
+    STYLES,
     draw_curve,
     panels,
     percent_axis,
@@ -59,13 +58,13 @@ FULL = Plan(
     time_limit=reported.TIME_LIMITS["figure1"],
 )
 QUICK = Plan(
-    ns=(30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 180, 200),
+    ns=(30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200),
     cv_ns=(40, 60, 80, 100, 120, 140, 160, 180, 200),
     repeats=3,
     cv_repeats=2,
     time_limit=20.0,
 )
-QUICK_GAMMA_NS = (60, 80, 100, 120, 160, 200)
+QUICK_GAMMA_NS = (80, 100, 120, 160, 200)
 
 
 def setting(options: Options) -> Setting:
@@ -111,11 +110,12 @@ def table(results: Results) -> str:
     """Every point, where the transitions are, what the paper says, and what gamma changes."""
     here = setting(results.options)
     lines = [*HEADER, *table_rows(results, here), "", "Where the transitions are:", "", *transitions(results, here)]
-    said = reported.FIGURE1
-    lines += [
-        f"- The paper: n0 about {said['n0']}, exact method fast and A% = 100 from n_t = {said['n_t']} on, "
-        f"n1 = {said['n1']}, Lasso A% = 100 from about {said['lasso_recovers']} on.",
-    ]
+    if (here.p, here.k) == (P, K):
+        said = reported.FIGURE1
+        lines.append(
+            f"- The paper: n0 about {said['n0']}, exact method fast and A% = 100 from n_t = {said['n_t']} on, "
+            f"n1 = {said['n1']}, Lasso A% = 100 from about {said['lasso_recovers']} on."
+        )
     sensitivity = results.of(part="gamma")
     if sensitivity:
         lines += [
@@ -155,29 +155,29 @@ def _main(results: Results) -> Figure:
         rows = of_setting(results, here, "known-k", method=method)
         if rows:
             limit = rows[0]["task"]["time_limit"]
-        style = {"label": NAMES[method], **METHOD[method]}
-        draw_curve(axes[0], curve(rows, "seconds"), **style)
-        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, **style)
+        label, style = NAMES[method], METHOD[method]
+        draw_curve(axes[0], curve(rows, "seconds"), label=label, style=style)
+        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=style)
         cv = of_setting(results, here, "cv", method=method)
-        draw_curve(axes[2], curve(cv, "false_alarm"), percent=True, **style)
-    draw_curve(axes[0], curve(of_setting(results, here, "lasso"), "seconds"), label="Lasso path", **LASSO)
-    draw_curve(axes[1], curve(of_setting(results, here, "lasso"), "accuracy"), percent=True, label="Lasso", **LASSO)
+        draw_curve(axes[2], curve(cv, "false_alarm"), percent=True, label=label, style=style)
+    draw_curve(axes[0], curve(of_setting(results, here, "lasso"), "seconds"), label="Lasso path", style=LASSO)
+    draw_curve(axes[1], curve(of_setting(results, here, "lasso"), "accuracy"), percent=True, label="Lasso", style=LASSO)
     lasso_cv = curve(of_setting(results, here, "lasso-cv"), "false_alarm")
-    draw_curve(axes[2], lasso_cv, percent=True, label="Lasso", **LASSO)
+    draw_curve(axes[2], lasso_cv, percent=True, label="Lasso", style=LASSO)
     threshold(axes, here.n0, f"$n_0$ = {here.n0:.0f}", INK)
-    threshold(axes, here.n1, f"$n_1$ = {here.n1:.0f}", LASSO["colour"])
+    threshold(axes, here.n1, f"$n_1$ = {here.n1:.0f}", LASSO.colour)
     if (here.p, here.k) == (P, K):
         said = reported.FIGURE1
         threshold(axes, said["n0"], f"paper: $n_0$ ≈ {said['n0']}", INK, style="--")
         threshold(axes, said["n_t"], f"paper: $n_t$ = {said['n_t']}", "#0072B2", style="--")
-        threshold(axes, said["lasso_recovers"], f"paper: Lasso {said['lasso_recovers']}", LASSO["colour"], style="--")
+        threshold(axes, said["lasso_recovers"], f"paper: Lasso {said['lasso_recovers']}", LASSO.colour, style="--")
     time_axis(axes[0], limit)
     percent_axis(axes[1], "A% (k known)")
     percent_axis(axes[2], "F% (k from CV)")
     axes[0].legend(frameon=False, fontsize=8)
     gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
     figure.suptitle(
-        f"Exact sparse regression and the Lasso: {here.label}, √SNR = {SQRT_SNR:g}, γ = {gamma}", fontsize=10
+        f"Exact sparse regression and the Lasso: {here.label}, √SNR = {SQRT_SNR:g}, gamma = {gamma}", fontsize=10
     )
     return figure
 
@@ -187,17 +187,13 @@ def _sensitivity(results: Results) -> Figure:
     figure, axes = panels(2)
     for i, factor in enumerate(GAMMA_FACTORS):
         rows = results.of(part="gamma", factor=factor)
-        style = {
-            "label": f"γ = {_gamma_name(results.options, factor).replace('sqrt(n)', '√n')}",
-            "colour": COLOURS[i],
-            "marker": MARKERS[i],
-        }
-        draw_curve(axes[0], curve(rows, "seconds"), **style)
-        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, **style)
+        label = f"gamma = {_gamma_name(results.options, factor).replace('sqrt(n)', '√n')}"
+        draw_curve(axes[0], curve(rows, "seconds"), label=label, style=STYLES[i])
+        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=STYLES[i])
     time_axis(axes[0], results.of(part="gamma")[0]["task"]["time_limit"])
     percent_axis(axes[1], "A% (k known)")
     axes[0].legend(frameon=False, fontsize=8)
-    figure.suptitle(f"Sensitivity to γ ({NAMES[results.options.methods[0]]}): {here.label}", fontsize=10)
+    figure.suptitle(f"Sensitivity to gamma ({NAMES[results.options.methods[0]]}): {here.label}", fontsize=10)
     return figure
 
 

@@ -19,9 +19,7 @@ def full(setting: Setting) -> Plan:
 
 def quick(setting: Setting) -> Plan:
     """A few minutes."""
-    return Plan(
-        ns=(50, 60, 80, 100, 120, 160, 200), cv_ns=(80, 120, 160, 200), repeats=2, cv_repeats=1, time_limit=15.0
-    )
+    return Plan(ns=(50, 60, 80, 100, 120, 160, 200), cv_ns=(80, 120, 200), repeats=2, cv_repeats=1, time_limit=15.0)
 
 
 EXPERIMENT = family(

@@ -2,8 +2,8 @@
 
     min_w  1/(2 n) |y - X w|^2 + a |w|_1,    a_1 > a_2 > ... from where w = 0
 
-The strong rule keeps the columns with |x_j'r| / n >= 2 a_t - a_{t-1}, r the residual at a_{t-1}; one read of X after the
-solve tells whether it was right. So X may be any `Design`, and a path costs about one read per weight.
+The strong rule keeps the columns with |x_j'r| / n >= 2 a_t - a_{t-1}, r the residual at a_{t-1}; one read of X after
+the solve tells whether it was right. So X may be any `Design`, and a path costs about one read per weight.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lasso_path
+from threadpoolctl import threadpool_limits
 
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError
@@ -72,7 +75,12 @@ def glmnet_path(X: Any, y: FloatArray, *, early_stop: bool = True, threads: int 
     list of LassoPoint
         One per weight, the largest weight first.
     """
-    design = as_design(X)
+    # The products are small, and the BLAS's threads would only be in the way of those of the reads.
+    with threadpool_limits(1, "blas"):
+        return _path(as_design(X), y, early_stop, threads)
+
+
+def _path(design: Design, y: FloatArray, early_stop: bool, threads: int) -> list[LassoPoint]:
     n, p = design.shape
     total = float(y @ y)
     scores = np.abs(design.scan(y, threads=threads).xv) / n
@@ -130,9 +138,6 @@ class _Held:
 
     def solve(self, weight: float) -> None:
         """Coordinate descent on these columns, from the coefficients of the weight before."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import lasso_path
-
         if self.index.size == 0:
             return
         with warnings.catch_warnings():

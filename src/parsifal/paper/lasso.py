@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LassoCV, lars_path
 
 from parsifal.errors import InputError
 from parsifal.paper.glmnet import LassoPoint, weight_grid
@@ -35,8 +37,6 @@ def lasso_at(X: npt.NDArray[Any], y: FloatArray, k: int) -> LassoPoint | None:
     LassoPoint or None
         None if no point of the path has k nonzeros.
     """
-    from sklearn.linear_model import lars_path
-
     if k < 1:
         raise InputError(f"k must be at least 1, not {k}")
     with warnings.catch_warnings():
@@ -63,9 +63,6 @@ def lasso_cv(X: npt.NDArray[Any], y: FloatArray, folds: int) -> IntArray:
     folds : int
         Number of folds.
     """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LassoCV
-
     n, p = X.shape
     model = LassoCV(alphas=weight_grid(float(np.abs(y @ X).max()) / n, n, p), fit_intercept=False, cv=folds)
     with warnings.catch_warnings():

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
+from parsifal.crossval import SparseRegressorCV
 from parsifal.datasets import SparseData, make_sparse_regression
 from parsifal.errors import InputError, ParsifalError
 from parsifal.metrics import accuracy, false_alarm_rate
@@ -44,9 +46,7 @@ def solve_by(X: Any, y: FloatArray, k: int, task: Task) -> Solution:
     if chosen:
         missing = [name for name in (*chosen, "backend") if name not in inspect.signature(solve).parameters]
         if missing:
-            raise ParsifalError(
-                f"this parsifal has no method={task['method']!r}; install a version with cutting planes"
-            )
+            raise ParsifalError(f"this version has no method={task['method']!r}; install one with cutting planes")
         chosen["backend"] = task["backend"]
     return solve(X, y, k, task["gamma"], time_limit=task["time_limit"], threads=task["threads"], **chosen)
 
@@ -85,10 +85,15 @@ def of_solution(solution: Solution) -> dict[str, Any]:
 def known_k(task: Task) -> dict[str, Any]:
     """The exact fit with the true k."""
     data = draw(task)
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     solution = solve_by(data.X, data.y, task["k"], task)
-    seconds = time.perf_counter() - started
-    return {"seconds": seconds, **of_solution(solution), **recovery(data.support, solution.support)}
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        **of_solution(solution),
+        **recovery(data.support, solution.support),
+    }
 
 
 def lasso_known_k(task: Task) -> dict[str, Any]:
@@ -115,10 +120,6 @@ def choose_k(X: npt.NDArray[Any], y: FloatArray, truth: IntArray, task: Task) ->
 
     The folds are fitted by the search whatever the method: what they choose is a property of the data.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
-    from parsifal.crossval import SparseRegressorCV
-
     first, last = task["ks"]
     model = SparseRegressorCV(
         ks=range(first, last + 1),

@@ -2,9 +2,9 @@
 
     y = 3 sqrt|x4| - 2 x2^2 + 4 tanh(2 x3) + 3 cos(c pi x2) - 2 x1 + a x1 x2 + E
 
-on 20 variables, each lifted to x, sqrt|x|, log|x|, x^2, x^3, cos(10 pi x), sin(x), tanh(2 x). The paper prints c = 2 in the
-model and 10 in the dictionary. With c = 2 one of the five features is not in the dictionary, and A% cannot pass 80, so the
-published table belongs to c = 10; both are run here.
+on 20 variables, each lifted to x, sqrt|x|, log|x|, x^2, x^3, cos(10 pi x), sin(x), tanh(2 x). The paper prints c = 2
+in the model and 10 in the dictionary. With c = 2 one of the five features is not in the dictionary, and A% cannot pass
+80, so the published table belongs to c = 10; both are run here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from parsifal.paper import reported
 from parsifal.paper.curves import FOLD_NODE_LIMIT, FOLDS, seconds, solver
-from parsifal.paper.drawing import COLOURS, INK, MARKERS, panels, percent_axis
+from parsifal.paper.drawing import INK, STYLES, panels, percent_axis
 from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.measure import choose_k
 from parsifal.paper.options import Options
@@ -121,8 +121,9 @@ def table(results: Results) -> str:
     if times:
         lines += [
             "",
-            f"A run (k from {KS[0]} to {KS[1]}, {FOLDS} folds, and the fit to all rows) takes {seconds(median(times))} s "
-            f"in the median and {seconds(max(times))} s at most; the paper: a little under two minutes. "
+            f"A run (k from {KS[0]} to {KS[1]}, {FOLDS} folds, and the fit to all rows) takes "
+            f"{seconds(median(times))} s in the median and {seconds(max(times))} s at most; "
+            "the paper: a little under two minutes. "
             f"{proven} of {len(times)} fits to all rows are proven optimal.",
         ]
     return "\n".join(lines) + "\n"
@@ -140,8 +141,8 @@ def plots(results: Results) -> dict[str, Figure]:
             ax.plot(
                 ns,
                 [point[which] for point in points if point is not None],
-                color=COLOURS[i],
-                marker=MARKERS[i],
+                color=STYLES[i].colour,
+                marker=STYLES[i].marker,
                 ms=5,
                 ls="-" if cosine == COSINES[0] else ":",
                 label=f"a = {a:g}, cos({cosine}π x₂)",

@@ -5,6 +5,7 @@ The curves of its figures are pictures without numbers in the text, so only what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 # Table 1: (k, p, n) -> seconds of the cutting planes and of the Lasso (GLMNet); None where X did not fit in memory.
@@ -37,15 +38,15 @@ TABLE1_KS = (10, 20, 30)
 Cell = tuple[int, int, int]
 
 
-def _cells(rows: dict[tuple[int, int], tuple[float | None, ...]]) -> MappingProxyType[Cell, float | None]:
+def _cells(rows: Mapping[tuple[int, int], tuple[float | None, ...]]) -> MappingProxyType[Cell, float | None]:
     return MappingProxyType({(k, p, n): s for (k, p), row in rows.items() for n, s in zip(TABLE1_NS, row)})
 
 
 TABLE1_EXACT = _cells(_EXACT)
 TABLE1_LASSO = _cells(_LASSO)
 
-# Figure 1, as the text gives it. `N0` is "n0 ~ 50"; the paper's formula gives 23 with the noise of the paper's data, and
-# 50 with sigma^2 = 1, while its n1 = 152 goes with the noise of the data (see theory.py).
+# Figure 1, as the text gives it. The paper's formula for n0 gives 23 with the noise of the paper's data, and 50 with
+# sigma^2 = 1, while its n1 = 152 goes with the noise of the data (see theory.py).
 FIGURE1 = MappingProxyType({"n0": 50, "n_t": 120, "n1": 152, "lasso_recovers": 180})
 # Seconds after which the paper takes the best solution found so far.
 TIME_LIMITS = MappingProxyType({"figure1": 900.0, "figure-p": 600.0, "figure-k": 600.0, "figure-snr": 60.0})

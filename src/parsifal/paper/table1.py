@@ -17,6 +17,7 @@ from parsifal.datasets import SyntheticDesign, make_sparse_regression
 from parsifal.errors import InputError
 from parsifal.paper import reported
 from parsifal.paper.curves import seconds, solver
+from parsifal.paper.drawing import INK, LASSO, METHOD, NAMES, Style, panels
 from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.glmnet import glmnet_path, on_path
 from parsifal.paper.measure import of_solution, recovery, solve_by
@@ -142,27 +143,24 @@ def _reported(values: Any, cell: tuple[int, int, int]) -> str:
 
 def plots(results: Results) -> dict[str, Figure]:
     """Seconds against the size of X, ours and the paper's."""
-    from parsifal.paper.drawing import INK, LASSO, METHOD, NAMES, panels
-
     figure, axes = panels(1, height=4.0)
     ax = axes[0]
-    series: list[tuple[str, dict[str, Any], list[tuple[float, float]]]] = []
+    series: list[tuple[str, Style, list[tuple[float, float]]]] = []
     for method in results.options.methods:
         rows = results.of(part="exact", method=method)
-        style = {"color": METHOD[method]["colour"], "marker": METHOD[method]["marker"]}
-        series.append((NAMES[method], style, [(_size(row), row["result"]["seconds"]) for row in rows]))
+        series.append((NAMES[method], METHOD[method], [(_size(row), row["result"]["seconds"]) for row in rows]))
     rows = results.of(part="lasso")
-    style = {"color": LASSO["colour"], "marker": LASSO["marker"]}
-    series.append(("Lasso path", style, [(_size(row), row["result"]["seconds"]) for row in rows]))
+    series.append(("Lasso path", LASSO, [(_size(row), row["result"]["seconds"]) for row in rows]))
     for name, values, marker in (
         ("the paper: cutting planes", reported.TABLE1_EXACT, "x"),
         ("the paper: Lasso (GLMNet)", reported.TABLE1_LASSO, "+"),
     ):
         points = [(float(p * n), value) for (_, p, n), value in values.items() if value is not None]
-        series.append((name, {"color": INK, "marker": marker}, points))
+        series.append((name, Style(INK, marker), points))
     for name, style, points in series:
         if points:
-            ax.plot([x for x, _ in points], [t for _, t in points], ls="", ms=6, label=name, **style)
+            x, t = zip(*points)
+            ax.plot(x, t, ls="", ms=6, label=name, color=style.colour, marker=style.marker)
     ax.set(xscale="log", yscale="log", xlabel="entries of X, n p", ylabel="T [s]")
     ax.legend(frameon=False, fontsize=8)
     figure.suptitle("Table 1: time against the size of X, k = 10, 20, 30", fontsize=10)
