@@ -13,7 +13,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "figure-p": {"ns": (20, 30), "values": (30, 40), "k": 2, "repeats": 1},
     "figure-k": {"ns": (20, 30), "values": (1, 2), "p": 30, "repeats": 1},
     "figure-snr": {"ns": (20, 30), "values": (5, 20), "p": 30, "k": 2, "repeats": 1},
-    "nonlinear": {"ns": (40,), "repeats": 1},
+    "nonlinear": {"ns": (40,), "values": (0,), "repeats": 1},
 }
 
 

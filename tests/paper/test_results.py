@@ -103,7 +103,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     count, log = 40, tmp_path / "log"
     moments = random.Random(0)
     kills = 0
-    for _ in range(5):
+    for _ in range(4):
         process = start(tmp_path, log, count)
         deadline = time.monotonic() + 60
         before = log.stat().st_size if log.exists() else 0

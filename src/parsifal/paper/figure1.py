@@ -174,7 +174,10 @@ def _main(results: Results) -> Figure:
     time_axis(axes[0], limit)
     percent_axis(axes[1], "A% (k known)")
     percent_axis(axes[2], "F% (k from CV)")
-    axes[0].legend(frameon=False, fontsize=8)
+    # The legend is where the curves are not.
+    axes[1].legend(
+        *axes[0].get_legend_handles_labels(), loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none"
+    )
     gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
     figure.suptitle(
         f"Exact sparse regression and the Lasso: {here.label}, √SNR = {SQRT_SNR:g}, gamma = {gamma}", fontsize=10

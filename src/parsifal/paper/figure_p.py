@@ -19,7 +19,8 @@ def full(setting: Setting) -> Plan:
 
 def quick(setting: Setting) -> Plan:
     """A few minutes."""
-    return Plan(ns=(50, 60, 80, 100, 120, 160, 200), cv_ns=(80, 120, 200), repeats=2, cv_repeats=1, time_limit=15.0)
+    ns = (50, 60, 80, 100, 120, 160, 200)
+    return Plan(ns=ns, cv_ns=(100, 160), repeats=2, cv_repeats=1, time_limit=15.0)
 
 
 EXPERIMENT = family(
