@@ -1,5 +1,7 @@
-"""Run benchmarks: `python -m benchmarks.run [names] [--quick] [--json FILE]`; without names, all of them but `scale`, which takes an
-hour and tens of gigabytes (`make bench-scale`)."""
+"""Run benchmarks: `python -m benchmarks.run [names] [--quick] [--json FILE]`.
+
+Without names, all of them but `scale`, which takes an hour and tens of gigabytes (`make bench-scale`).
+"""
 
 from __future__ import annotations
 

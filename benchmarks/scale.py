@@ -6,8 +6,8 @@ memory   the peak memory of a solve from disk beside its budget
 growth   time against n * p over three decades, generated; with a plot
 sparse   SciPy CSC with millions of columns
 
-Every measurement has a process of its own. With --json FILE, cells of Table 1 that FILE has already are skipped, so that
-a long run can be continued.
+Every measurement has a process of its own. With --json FILE, cells of Table 1 that FILE has already are skipped, so
+that a long run can be continued.
 """
 
 from __future__ import annotations

@@ -128,7 +128,11 @@ def test_kill_leaves_a_usable_file(tmp_path: Path) -> None:
         before = file.stat().st_mtime_ns if file.exists() else None
         with subprocess.Popen([sys.executable, "-c", _VICTIM, file]) as victim:
             end = time.monotonic() + 60
-            while (not file.exists() or file.stat().st_mtime_ns == before) and victim.poll() is None and time.monotonic() < end:
+            while (
+                (not file.exists() or file.stat().st_mtime_ns == before)
+                and victim.poll() is None
+                and time.monotonic() < end
+            ):
                 time.sleep(0.005)
             time.sleep(delay)
             victim.send_signal(signal.SIGKILL)

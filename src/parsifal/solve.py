@@ -81,9 +81,9 @@ def solve(
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
     checkpoint : path, optional
-        File for the state of the solve. It is written after every read of X and every minute of the search, whole or not
-        at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks that
-        X is the same. The other arguments that say what is solved must be the same too.
+        File for the state of the solve. It is written after every read of X and every minute of the search, whole or
+        not at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks
+        that X is the same. The other arguments that say what is solved must be the same too.
 
     Returns
     -------
@@ -105,7 +105,9 @@ def solve(
     starts = [] if warm_start is None else [_check_start(problem, warm_start)]
     # gamma="auto" has read X, in the user's time.
     left = max(0.0, options.time_limit - (time.monotonic() - started))
-    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper)
+    return run(
+        problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper
+    )
 
 
 def check_options(

@@ -119,7 +119,7 @@ def test_bad_entry_is_named_with_its_file(kind: str, value: float, tmp_path: Pat
     with pytest.raises(pf.NonFiniteError, match=f"{name}.*is {value}"):
         pf.solve(design, np.ones(120), k=2, gamma=1.0)
     if kind == "parquet":
-        with pytest.raises(pf.NonFiniteError, match="column 'x55'.*row group 1, row 17 of it"):
+        with pytest.raises(pf.NonFiniteError, match=r"column 'x55'.*row group 1, row 17 of it"):
             design.scan(np.ones(120))
     # Rows that leave the entry out are fine, and a view reads through.
     design.rows(0, 77).scan(np.ones(77))
@@ -183,7 +183,7 @@ def test_file_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
             return self.load(tile, buffer)  # type: ignore[operator]
 
     design._source.load = Shrink(design._source.load)  # type: ignore[method-assign]
-    with pytest.raises(pf.DataError, match="has changed since it was opened|it was truncated"):
+    with pytest.raises(pf.DataError, match=r"has changed since it was opened|it was truncated"):
         design.scan(np.ones(50))
 
 
@@ -245,5 +245,7 @@ print(peak() - before)
 def test_memory_stays_within_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.lib.format.open_memmap(path, "w+", np.float32, (20_000, 1500), fortran_order=True).flush()  # 120 MB, sparse
-    done = subprocess.run([sys.executable, "-c", _BOUNDED, path], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _BOUNDED, path], capture_output=True, text=True, timeout=60, check=True
+    )
     assert int(done.stdout) < 40_000  # kB; the file has 117,000

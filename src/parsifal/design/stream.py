@@ -97,6 +97,7 @@ class Source(ABC):
     def place(self, i: int, j: int) -> str:
         """The file and position of an entry, for an error."""
 
+    @abstractmethod
     def verify(self) -> None:
         """Raise `DataError` if the data have changed since they were opened."""
 
@@ -201,13 +202,16 @@ def in_order(
     taken = given = 0
     stopped = False
 
+    def may_go_on() -> bool:
+        return stopped or taken - given < 4 * workers
+
     def work() -> None:
         nonlocal taken
         buffer = np.empty(largest, np.uint8)
         while True:
             with turn:
                 # Not far ahead of what has been handed on, whose memory would pile up.
-                turn.wait_for(lambda: stopped or taken - given < 4 * workers)
+                turn.wait_for(may_go_on)
                 if stopped or taken == len(tiles):
                     return
                 number, taken = taken, taken + 1
@@ -221,8 +225,7 @@ def in_order(
                 turn.notify_all()
 
     threads = [
-        threading.Thread(target=work, name=f"parsifal-reader-{t}", daemon=True)
-        for t in range(min(workers, len(tiles)))
+        threading.Thread(target=work, name=f"parsifal-reader-{t}", daemon=True) for t in range(min(workers, len(tiles)))
     ]
     for thread in threads:
         thread.start()
