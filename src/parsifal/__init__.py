@@ -6,6 +6,7 @@ from parsifal.check import check
 from parsifal.design import Design, as_design
 from parsifal.errors import (
     BackendError,
+    BigMWarning,
     InputError,
     MissingBackendError,
     NonFiniteError,
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BackendError",
+    "BigMWarning",
     "Certificate",
     "CheckResult",
     "Design",
