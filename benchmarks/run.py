@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import relaxation, scan, search, table1
+from benchmarks import cuts, relaxation, scan, search, table1
 from benchmarks.report import environment, parser
 
 BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "relaxation": relaxation.main,
     "table1": table1.main,
     "search": search.main,
+    "cuts": cuts.main,
 }
 
 

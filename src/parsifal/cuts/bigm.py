@@ -49,7 +49,7 @@ class TangentPlanes(Planes):
         return self.tangent(self.fit(support))
 
     def tangent(self, w: FloatArray) -> Cut:
-        """eta >= f(w) + grad f(w)'(. - w); the value is the dual one, so that rounding in w does no harm."""
+        """eta >= f(w) + grad f(w)'(. - w): valid for any w, so that rounding in it does no harm."""
         self.cuts += 1
         alpha = self.y - self.X @ w
         gradient = w / self.gamma - self.X.T @ alpha
@@ -191,6 +191,7 @@ def _run(
         node_limit=node_limit,
         threads=threads,
         fractional=True,
+        exact=safe,
     )
     start.offer(index[result.support])
     return result, safe

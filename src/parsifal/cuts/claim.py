@@ -1,4 +1,4 @@
-"""What is claimed at the end, and on whose word: the certificate proves the relaxation's bound, the rest is the solver's."""
+"""What is claimed, and on whose word: the certificate proves the relaxation's bound, the rest is the solver's."""
 
 from __future__ import annotations
 

@@ -155,8 +155,10 @@ def run_loop(
     node_limit: float,
     threads: int,
     fractional: bool,
+    exact: bool = True,
 ) -> CutResult:
-    """The loop itself, from an incumbent on: `first` makes the cuts to start with, `empty` is the loss of s = 0."""
+    """The loop itself, from an incumbent on: `first` makes the cuts to start with, `empty` is the loss of s = 0, and
+    `exact` says whether the model admits every allowed support's fit (a bound above the incumbent is then an error)."""
     module = load_backend(backend)
     choices = model.choices
     # What the backend's tolerances can be worth in eta, see docs/cutting-planes.md.
@@ -190,7 +192,8 @@ def run_loop(
         raise BackendError(f"{version} finds no solution although it was given one")
     objective = planes.objective
     least = model.floor * planes.scale + planes.penalty * np.count_nonzero(choices.fix == 1)
-    lower_bound = reconcile(objective, max((outcome.bound - slack) * planes.scale, least), empty)
+    lower_bound = max((outcome.bound - slack) * planes.scale, least)
+    lower_bound = reconcile(objective, lower_bound, empty) if exact else min(lower_bound, objective)
     closed = objective - lower_bound <= max(rel_gap * abs(objective), 2e-14 * empty)
     return CutResult(
         support=planes.support,
