@@ -56,7 +56,7 @@ class Planes:
         self._report = report
         self._reported = -np.inf
         self._seen: dict[bytes, tuple[float, FloatArray]] = {}
-        self._cut_at: set[bytes] = set()
+        self.cut_supports: set[bytes] = set()
 
     # The loss
 
@@ -64,7 +64,7 @@ class Planes:
         """Evaluate a support, once; returns its loss and keeps it if it is the best."""
         key = support.tobytes()
         if key not in self._seen:
-            value, gradient = self._evaluate(self._indicator(support))
+            value, gradient = self._evaluate(self.indicator(support))
             self._seen[key] = value, gradient
             total = value + self.penalty * support.size
             if total < self.objective and self.choices.allows(support):
@@ -82,10 +82,10 @@ class Planes:
         """The paper's cut at a support."""
         key = support.tobytes()
         self.visit(support)
-        self._cut_at.add(key)
+        self.cut_supports.add(key)
         self.cuts += 1
         value, gradient = self._seen[key]
-        return self._make(value, gradient, self._indicator(support))
+        return self._make(value, gradient, self.indicator(support))
 
     def cut_at(self, s: FloatArray) -> tuple[float, Cut]:
         """The loss (in the master's scale) and the cut at a fractional s."""
@@ -102,7 +102,8 @@ class Planes:
         value, gradient = self.oracle.value_and_gradient(s)
         return float(value), gradient
 
-    def _indicator(self, support: IntArray) -> FloatArray:
+    def indicator(self, support: IntArray) -> FloatArray:
+        """The support as a vector of zeros and ones."""
         s = np.zeros(self.choices.size)
         s[support] = 1.0
         return s
@@ -128,28 +129,32 @@ class Planes:
     # What a backend asks
 
     def enforce(self, x: FloatArray, eta: float) -> Cut | None:
-        support = np.flatnonzero(x > 0.5).astype(np.int64)
+        support = np.flatnonzero(x[: self.choices.size] > 0.5).astype(np.int64)
         value = self.visit(support) / self.scale
         # A support that has its cut and still falls short does so by the backend's arithmetic: its bound is then
         # below the loss, which is safe, and asking again would not end.
-        if eta >= value - self.tolerance or support.tobytes() in self._cut_at:
+        if eta >= value - self.tolerance or support.tobytes() in self.cut_supports:
             return None
         return self.cut(support)
 
     def accepts(self, x: FloatArray, eta: float) -> bool:
-        support = np.flatnonzero(x > 0.5).astype(np.int64)
-        return eta >= self.visit(support) / self.scale - self.tolerance or support.tobytes() in self._cut_at
+        support = np.flatnonzero(x[: self.choices.size] > 0.5).astype(np.int64)
+        return eta >= self.visit(support) / self.scale - self.tolerance or support.tobytes() in self.cut_supports
 
     def separate(self, x: FloatArray, eta: float) -> Cut | None:
         s = np.clip(x, 0.0, 1.0)
         value, gradient = self._evaluate(s)
-        if value / self.scale < eta + _WORTH:
+        if not self.worth_a_cut(value, eta):
             return None
         self.cuts += 1
         return self._make(value, gradient, s)
 
+    def worth_a_cut(self, value: float, eta: float) -> bool:
+        """Whether a fractional point's loss (unscaled) is above eta by enough."""
+        return value / self.scale >= eta + _WORTH
+
     def incumbent(self) -> tuple[FloatArray, float]:
-        return self._indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
+        return self.indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
 
     def poll(self, bound: float, nodes: int, open_nodes: int) -> None:
         self.bound = max(self.bound, bound * self.scale)
