@@ -193,7 +193,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
         return out
 
-    def at_most_per_variable(self, count: int = 1, *, build: Callable[[int, IntArray], Any] | None = None) -> list[Any]:
+    def at_most_per_variable(
+        self, count: int = 1, *, build: Callable[[list[int], int], Any] | None = None
+    ) -> list[Any]:
         """Constraints that at most `count` of the features of every variable are chosen, products counting for both.
 
         Parameters
@@ -201,10 +203,10 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         count : int
             How many.
         build : callable, optional
-            Makes a constraint of the count and the features; by default `parsifal.constraints.AtMost`.
+            Makes a constraint of the features and the count; by default `parsifal.constraints.AtMost`.
         """
         build = build or import_module("parsifal.constraints").AtMost
-        return [build(count, group) for group in self.groups_.values() if len(group) > count]
+        return [build(group.tolist(), count) for group in self.groups_.values() if len(group) > count]
 
     def only_with_parents(self, *, build: Callable[[int, int], Any] | None = None) -> list[Any]:
         """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors.
