@@ -140,7 +140,7 @@ def test_nan_in_block_731(tmp_path: Path) -> None:
 def test_null_in_parquet_is_named(tmp_path: Path) -> None:
     table = pa.table({"a": [1.0, 2.0, 3.0], "b": [1, None, 3]})
     pq.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(pf.NonFiniteError, match=r"X\[1, 1\] \(column 'b'\).* is nan; drop or impute"):
+    with pytest.raises(pf.NonFiniteError, match=r"X\[1, 1\] \(column 'b'\).* is NaN; drop or impute"):
         pf.open_design(tmp_path / "x.parquet").scan(np.ones(3))
 
 
