@@ -11,6 +11,7 @@ from parsifal.check import check
 from parsifal.design import Design, as_design, open_design
 from parsifal.errors import (
     BackendError,
+    BigMWarning,
     DataError,
     InputError,
     LiftingWarning,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BackendError",
+    "BigMWarning",
     "Certificate",
     "CheckResult",
     "DataError",

@@ -1,6 +1,6 @@
-"""Side constraints on which columns may be chosen together, for ``solve(..., method="cutting-plane")``.
+"""Side constraints on which columns may be chosen together, for `solve` with ``method="cutting-plane"`` or ``"big-m"``.
 
-Each is a statement about the indicator s (s_j = 1 if column j is chosen), and becomes linear rows lower <= a's <= upper.
+Each is a statement about the indicator s (s_j = 1 if column j is chosen) and becomes rows ``lower <= a's <= upper``.
 Columns are given by index or, where X has names, by name.
 """
 

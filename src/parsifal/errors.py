@@ -33,3 +33,7 @@ class MissingBackendError(ParsifalError, ImportError):
 
 class BackendError(ParsifalError, RuntimeError):
     """A mixed-integer solver ended in a way that gives no answer."""
+
+
+class BigMWarning(UserWarning):
+    """A bound on the coefficients touches the solution: better ones may have been excluded."""

@@ -155,7 +155,7 @@ HOLDERS = {
     "csc": sp.csc_matrix,
 }
 VALUES = {
-    np.nan: "is nan; drop or impute missing values",
+    np.nan: "is NaN; drop or impute missing values",
     np.inf: "is inf; drop or replace infinite values",
     -np.inf: "is -inf; drop or replace infinite values",
     1e200: "is 1e+200, too large to square; rescale the column",

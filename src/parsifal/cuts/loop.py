@@ -9,7 +9,7 @@ A backend with lazy cuts runs the loop within one tree, the others solve a maste
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,8 +117,7 @@ def cutting_plane(
     report : callable, optional
         Gets objective, bound, nodes and open nodes up to twenty times a second.
     """
-    module = load_backend(backend)
-    tolerance = module.CAPABILITIES.tolerance
+    tolerance = load_backend(backend).CAPABILITIES.tolerance
     choices = Choices(size=oracle.size, k=k, fix=np.zeros(oracle.size, np.int8) if fix is None else fix, rows=rows)
     planes = Planes(oracle, choices, penalty=penalty, floor=floor, tolerance=tolerance, report=report)
     point = np.zeros(oracle.size) if relaxed is None else relaxed
@@ -129,7 +128,41 @@ def cutting_plane(
     empty = value if relaxed is None else planes.gradient_at(np.zeros(oracle.size))[0]
     planes.scale = (max(planes.objective, _PERFECT * empty) or 1.0) / UNIT
 
-    slack = tolerance * (2 * k + 3)
+    model = MasterModel(choices=choices, price=penalty / planes.scale, floor=floor / planes.scale)
+    return run_loop(
+        planes,
+        model,
+        backend,
+        first=lambda: root_cuts(planes, relaxed, most_root_cuts, deadline),
+        empty=empty,
+        rel_gap=rel_gap,
+        deadline=deadline,
+        node_limit=node_limit,
+        threads=threads,
+        fractional=fractional,
+    )
+
+
+def run_loop(
+    planes: Planes,
+    model: MasterModel,
+    backend: str,
+    *,
+    first: Callable[[], list[Cut]],
+    empty: float,
+    rel_gap: float,
+    deadline: float,
+    node_limit: float,
+    threads: int,
+    fractional: bool,
+    exact: bool = True,
+) -> CutResult:
+    """The loop itself, from an incumbent on: `first` makes the cuts to start with, `empty` is the loss of s = 0, and
+    `exact` says whether the model admits every allowed support's fit (a bound above the incumbent is then an error)."""
+    module = load_backend(backend)
+    choices = model.choices
+    # What the backend's tolerances can be worth in eta, see docs/cutting-planes.md.
+    slack = module.CAPABILITIES.tolerance * (2 * choices.k + 3)
     settings = Settings(
         rel_gap=max(0.0, 0.9 * rel_gap - 2 * slack / UNIT),
         abs_gap=max(0.0, 1e-14 * empty / planes.scale - slack),
@@ -138,14 +171,18 @@ def cutting_plane(
         threads=threads,
         fractional=fractional and module.CAPABILITIES.fractional,
     )
-    model = MasterModel(choices=choices, price=penalty / planes.scale, floor=floor / planes.scale)
     master = module.make_master(model, settings)
-    first: list[Cut] = []
+    cuts: list[Cut] = []
     try:
-        first = root_cuts(planes, relaxed, most_root_cuts, deadline)
-        for cut in (*first, planes.cut(planes.support)):
+        cuts = first()
+        for cut in (*cuts, planes.cut(planes.support)):
             master.add_cut(cut)
-        outcome = master.solve_lazy(planes) if master.capabilities.lazy else _many_trees(master, planes, settings)
+        if not np.any(choices.fix == 0):
+            outcome = Outcome(status="optimal", bound=planes.objective / planes.scale, nodes=0, solves=0)
+        elif master.capabilities.lazy:
+            outcome = master.solve_lazy(planes)
+        else:
+            outcome = _many_trees(master, planes, settings)
     except KeyboardInterrupt:
         outcome = Outcome(status="interrupted", bound=planes.bound / planes.scale, nodes=0, solves=0)
     finally:
@@ -154,8 +191,9 @@ def cutting_plane(
     if outcome.status == "infeasible":
         raise BackendError(f"{version} finds no solution although it was given one")
     objective = planes.objective
-    lower_bound = max((outcome.bound - slack) * planes.scale, floor + penalty * np.count_nonzero(choices.fix == 1))
-    lower_bound = reconcile(objective, lower_bound, empty)
+    least = model.floor * planes.scale + planes.penalty * np.count_nonzero(choices.fix == 1)
+    lower_bound = max((outcome.bound - slack) * planes.scale, least)
+    lower_bound = reconcile(objective, lower_bound, empty) if exact else min(lower_bound, objective)
     closed = objective - lower_bound <= max(rel_gap * abs(objective), 2e-14 * empty)
     return CutResult(
         support=planes.support,
@@ -163,7 +201,7 @@ def cutting_plane(
         lower_bound=lower_bound,
         status="optimal" if closed else "gap_open" if outcome.status == "optimal" else outcome.status,
         cuts=planes.cuts,
-        root_cuts=len(first),
+        root_cuts=len(cuts),
         nodes=outcome.nodes,
         solves=outcome.solves,
         tolerance=slack * planes.scale,

@@ -18,6 +18,8 @@ _REPORT_SECONDS = 0.05
 UNIT = 100.0
 # A fractional point is worth a cut if that lifts eta by this much.
 _WORTH = 1e-3 * UNIT
+# How far from the inner point to s fractional cuts are tried.
+_STEPS = (0.25, 1.0)
 
 Report = Callable[[float, float, int, int], None]
 
@@ -49,6 +51,7 @@ class Planes:
         self.scale = 1.0
         self.floor = floor
         self.best: IntArray | None = None
+        self.inner: FloatArray | None = None  # a fractional point with a small loss
         self.objective = np.inf
         self.bound = -np.inf
         self.cuts = 0
@@ -56,7 +59,7 @@ class Planes:
         self._report = report
         self._reported = -np.inf
         self._seen: dict[bytes, tuple[float, FloatArray]] = {}
-        self._cut_at: set[bytes] = set()
+        self.cut_supports: set[bytes] = set()
 
     # The loss
 
@@ -64,7 +67,7 @@ class Planes:
         """Evaluate a support, once; returns its loss and keeps it if it is the best."""
         key = support.tobytes()
         if key not in self._seen:
-            value, gradient = self._evaluate(self._indicator(support))
+            value, gradient = self._evaluate(self.indicator(support))
             self._seen[key] = value, gradient
             total = value + self.penalty * support.size
             if total < self.objective and self.choices.allows(support):
@@ -82,10 +85,10 @@ class Planes:
         """The paper's cut at a support."""
         key = support.tobytes()
         self.visit(support)
-        self._cut_at.add(key)
+        self.cut_supports.add(key)
         self.cuts += 1
         value, gradient = self._seen[key]
-        return self._make(value, gradient, self._indicator(support))
+        return self._make(value, gradient, self.indicator(support))
 
     def cut_at(self, s: FloatArray) -> tuple[float, Cut]:
         """The loss (in the master's scale) and the cut at a fractional s."""
@@ -102,7 +105,8 @@ class Planes:
         value, gradient = self.oracle.value_and_gradient(s)
         return float(value), gradient
 
-    def _indicator(self, support: IntArray) -> FloatArray:
+    def indicator(self, support: IntArray) -> FloatArray:
+        """The support as a vector of zeros and ones."""
         s = np.zeros(self.choices.size)
         s[support] = 1.0
         return s
@@ -128,28 +132,37 @@ class Planes:
     # What a backend asks
 
     def enforce(self, x: FloatArray, eta: float) -> Cut | None:
-        support = np.flatnonzero(x > 0.5).astype(np.int64)
+        support = np.flatnonzero(x[: self.choices.size] > 0.5).astype(np.int64)
         value = self.visit(support) / self.scale
         # A support that has its cut and still falls short does so by the backend's arithmetic: its bound is then
         # below the loss, which is safe, and asking again would not end.
-        if eta >= value - self.tolerance or support.tobytes() in self._cut_at:
+        if eta >= value - self.tolerance or support.tobytes() in self.cut_supports:
             return None
         return self.cut(support)
 
     def accepts(self, x: FloatArray, eta: float) -> bool:
-        support = np.flatnonzero(x > 0.5).astype(np.int64)
-        return eta >= self.visit(support) / self.scale - self.tolerance or support.tobytes() in self._cut_at
+        support = np.flatnonzero(x[: self.choices.size] > 0.5).astype(np.int64)
+        return eta >= self.visit(support) / self.scale - self.tolerance or support.tobytes() in self.cut_supports
 
     def separate(self, x: FloatArray, eta: float) -> Cut | None:
         s = np.clip(x, 0.0, 1.0)
-        value, gradient = self._evaluate(s)
-        if value / self.scale < eta + _WORTH:
-            return None
-        self.cuts += 1
-        return self._make(value, gradient, s)
+        # Cuts at points near one inside, where the loss is small, say more about the solution: a twentieth of the
+        # number of cuts at s itself does. The first that reaches s is taken.
+        for step in _STEPS if self.inner is not None else (1.0,):
+            point = s if self.inner is None else step * s + (1 - step) * self.inner
+            value, gradient = self._evaluate(point)
+            cut = self._make(value, gradient, point)
+            if self.worth_a_cut(cut.constant + float(cut.slope @ s), eta):
+                self.cuts += 1
+                return cut
+        return None
+
+    def worth_a_cut(self, value: float, eta: float) -> bool:
+        """Whether what a cut says at a fractional point is above eta there by enough."""
+        return value >= eta + _WORTH
 
     def incumbent(self) -> tuple[FloatArray, float]:
-        return self._indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
+        return self.indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
 
     def poll(self, bound: float, nodes: int, open_nodes: int) -> None:
         self.bound = max(self.bound, bound * self.scale)

@@ -13,7 +13,7 @@ from parsifal.cuts.loop import CutResult, cutting_plane
 from parsifal.cuts.master import load_backend
 from parsifal.cuts.oracle import RegressionOracle
 from parsifal.cuts.planes import Report
-from parsifal.cuts.start import Start, find_supports, first_start, screen, solve_relaxation
+from parsifal.cuts.start import Start, first_start, prepare
 from parsifal.problem import IntArray, Problem
 from parsifal.solution import Solution, Status, reconcile
 
@@ -86,16 +86,6 @@ def solve_cutting_plane(
         reads=problem.design.reads - reads,
         seconds={"root": at_root - started, "master": time.monotonic() - at_root, "total": time.monotonic() - started},
     )
-
-
-def prepare(start: Start, screening: bool, report: Report) -> None:
-    """Relaxation, incumbent, safe fixing; the incumbent's fit, the bound and the fixes stay true at every step."""
-    solve_relaxation(start)
-    report(start.incumbent.objective, start.lower_bound, 0, 1)
-    find_supports(start)
-    if screening:
-        screen(start)
-    report(start.incumbent.objective, start.lower_bound, 0, 1)
 
 
 def _floor(start: Start) -> float:

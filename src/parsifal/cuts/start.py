@@ -9,6 +9,7 @@ import numpy as np
 
 from parsifal.constraints import Row
 from parsifal.cuts.master import Choices
+from parsifal.cuts.planes import Report
 from parsifal.cuts.rootcuts import best_choice
 from parsifal.fixing import dual_value, fix_columns
 from parsifal.heuristics import best_support, restart_count, round_relaxation
@@ -149,3 +150,13 @@ def screen(start: Start) -> None:
         start.lower_bound = max(start.lower_bound, cutoff)
     elif count > 0:
         start.fix, start.cutoff = fix, cutoff
+
+
+def prepare(start: Start, screening: bool, report: Report) -> None:
+    """Relaxation, incumbent, safe fixing; the incumbent's fit, the bound and the fixes stay true at every step."""
+    solve_relaxation(start)
+    report(start.incumbent.objective, start.lower_bound, 0, 1)
+    find_supports(start)
+    if screening:
+        screen(start)
+    report(start.incumbent.objective, start.lower_bound, 0, 1)

@@ -74,10 +74,7 @@ class ChunkedSource(Source):
         # Down the columns first; then as many chunks side by side as fit.
         down = max(1, min(math.ceil((row1 - row0) / tall) + 1, block // chunk))
         across = max(1, block // (chunk * down))
-        if wanted is None:
-            touched = np.arange(math.ceil(p / wide))
-        else:
-            touched = np.unique(wanted // wide)
+        touched = np.arange(math.ceil(p / wide)) if wanted is None else np.unique(wanted // wide)
         tiles = []
         for run in np.split(touched, np.flatnonzero(np.diff(touched) > 1) + 1):
             for first in range(int(run[0]), int(run[-1]) + 1, across):

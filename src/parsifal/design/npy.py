@@ -103,7 +103,7 @@ class FileArray:
         return entries * 4 >= self.length or self.length * self.dtype.itemsize <= _WORTH_SKIPPING
 
     def _fill(self, handle: int, at: int, raw: npt.NDArray[np.uint8]) -> None:
-        view = memoryview(raw)
+        view = raw.data
         while len(view):
             count = os.preadv(handle, [view[:_ONE_CALL]], at)
             if count == 0:
@@ -232,9 +232,8 @@ def read_header(path: Path) -> FileArray:
             signature = Signature.of(os.fstat(file.fileno()))
             try:
                 version = np.lib.format.read_magic(file)
-                reader = (
-                    np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                )
+                form = np.lib.format
+                reader = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
                 shape, fortran, dtype = reader(file)
             except (ValueError, SyntaxError) as error:
                 raise DataError(f"{path} is no .npy file: {error}") from error

@@ -67,7 +67,7 @@ class GurobiMaster:
             gurobi.setParam(name, value)
         gurobi.setParam("Threads", min(settings.threads, 1024))
         kinds = [GRB.BINARY] * model.choices.size + [GRB.CONTINUOUS] * (model.lower.size - model.choices.size)
-        self.x = gurobi.addMVar(model.lower.size, lb=model.lower, ub=model.upper, obj=model.cost, vtype=kinds)
+        self.x = gurobi.addMVar(model.lower.size, lb=model.lower, ub=model.upper, obj=model.cost, vtype=np.array(kinds))
         self.eta = gurobi.addVar(lb=model.floor, obj=1.0)
         gurobi.update()
         self._vars = self.x.tolist()
@@ -96,7 +96,8 @@ class GurobiMaster:
         if math.isfinite(settings.node_limit):
             gurobi.setParam("NodeLimit", settings.node_limit)
         x, eta = referee.incumbent()
-        self.x.Start, self.eta.Start = x, eta
+        self.x.setAttr("Start", x)
+        self.eta.setAttr("Start", eta)
         watch = _Watch(self, referee)
         try:
             with Interruptible() as watch.ctrl_c:

@@ -1,4 +1,4 @@
-"""HiGHS through highspy: one tree per turn, since it has no lazy constraints; every solution met on the way gives a cut."""
+"""HiGHS through highspy: one tree per turn, as it has no lazy constraints; every solution on the way gives a cut."""
 
 from __future__ import annotations
 
@@ -94,7 +94,11 @@ class HighsMaster:
         for kind in (_KIND.kCallbackMipImprovingSolution, _KIND.kCallbackMipInterrupt, _KIND.kCallbackSimplexInterrupt):
             highs.startCallback(kind)
         with Interruptible() as watch.ctrl_c:
-            highs.run()
+            done = highs.run()
+            if done == highspy.HighsStatus.kError and highs.getModelStatus() == HighsModelStatus.kNotset:
+                # Its threads were started by an earlier solve, and were not as many as this one asks for.
+                highspy.Highs.resetGlobalScheduler(True)
+                highs.run()
         highs.setCallback(None, None)
         if watch.ctrl_c.pressed:
             watch.failure = watch.failure or KeyboardInterrupt()
