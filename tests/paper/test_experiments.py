@@ -136,7 +136,7 @@ def test_several_jobs_give_the_same(tmp_path: Path) -> None:
 def test_active_dask_client_is_used(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     alone = EXPERIMENTS["figure1"].run(options("figure1", tmp_path / "1", parts=("known-k",)))
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
         spread = EXPERIMENTS["figure1"].run(options("figure1", tmp_path / "2", parts=("known-k",), dask=True))
     assert without_times(spread.rows) == without_times(alone.rows)
 

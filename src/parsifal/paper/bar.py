@@ -12,7 +12,7 @@ _WIDTH = 24
 
 
 class Bar:
-    """Shows a line on stderr; runs of one kind (part, method, n) are taken to need equal times.
+    """Shows a line on stderr; runs of one kind (part, method, n) are taken to need equal times, `workers` at a time.
 
     Parameters
     ----------
@@ -20,17 +20,15 @@ class Bar:
         Shown first.
     total, done : int
         Runs in all, and those that were there at the start.
-    workers : int
-        Runs at a time.
     active : bool
         Whether to show anything.
     """
 
-    def __init__(self, title: str, total: int, done: int, *, workers: int, active: bool) -> None:
+    def __init__(self, title: str, total: int, done: int, *, active: bool) -> None:
         self.title = title
         self.total = total
         self.done = self._before = done
-        self.workers = workers
+        self.workers = 1
         self.active = active
         self._left: Counter[Any] = Counter()
         self._seconds: defaultdict[Any, list[float]] = defaultdict(list)

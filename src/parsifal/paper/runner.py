@@ -37,11 +37,11 @@ def run_tasks(experiment: str, tasks: Sequence[Task], measure: Measure, options:
     with ResultsFile(options.out / f"{experiment}.jsonl", experiment) as file:
         done = file.rows()
         todo = [task for task in tasks if key_of(task) not in done]
-        bar = Bar(experiment, len(tasks), len(tasks) - len(todo), workers=options.jobs, active=options.progress)
+        bar = Bar(experiment, len(tasks), len(tasks) - len(todo), active=options.progress)
         bar.expect(todo)
-        with bar, _backend(options):
+        with bar, _backend(options) as bar.workers:
             while todo:
-                for task, result, seconds in _measured(file, todo, measure, options):
+                for task, result, seconds in _measured(file, todo, measure, bar.workers):
                     file.append({"task": task, "result": result, "run": _environment(seconds)})
                     file.release(task)
                     bar.tick(task, seconds)
@@ -55,7 +55,7 @@ def run_tasks(experiment: str, tasks: Sequence[Task], measure: Measure, options:
 
 
 def _measured(
-    file: ResultsFile, todo: Sequence[Task], measure: Measure, options: Options
+    file: ResultsFile, todo: Sequence[Task], measure: Measure, workers: int
 ) -> Iterator[tuple[Task, dict[str, Any], float]]:
     """Measure what can be claimed; a task is claimed when it is handed out, not before."""
     from joblib import Parallel, delayed
@@ -69,7 +69,7 @@ def _measured(
                     yield delayed(_timed)(measure, task)
 
     # Nothing waits in a queue: what is claimed is being worked at.
-    pool = Parallel(n_jobs=options.jobs, pre_dispatch="n_jobs", batch_size=1, return_as="generator_unordered")
+    pool = Parallel(n_jobs=workers, pre_dispatch="n_jobs", batch_size=1, return_as="generator_unordered")
     yield from pool(claimed())
 
 
@@ -106,13 +106,16 @@ def _environment(seconds: float) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _backend(options: Options) -> Iterator[None]:
-    """The joblib backend: processes on this machine, or Dask's with the active client, or else a local one."""
+def _backend(options: Options) -> Iterator[int]:
+    """The joblib backend: processes on this machine, or Dask's with the active client, or else a local one.
+
+    Gives the number of runs at a time.
+    """
     from joblib import parallel_config
 
     if not options.dask:
         with parallel_config(backend="loky", inner_max_num_threads=options.threads or 1):
-            yield
+            yield options.jobs
         return
     try:
         from dask.distributed import Client, LocalCluster
@@ -127,4 +130,4 @@ def _backend(options: Options) -> Iterator[None]:
             )
             client = stack.enter_context(Client(cluster))
         stack.enter_context(parallel_config(backend="dask", client=client))
-        yield
+        yield max(1, sum(client.nthreads().values()))
