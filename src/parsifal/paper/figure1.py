@@ -195,7 +195,7 @@ def _sensitivity(results: Results) -> Figure:
         draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=STYLES[i])
     time_axis(axes[0], results.of(part="gamma")[0]["task"]["time_limit"])
     percent_axis(axes[1], "A% (k known)")
-    axes[0].legend(frameon=False, fontsize=8)
+    axes[1].legend(loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none")
     figure.suptitle(f"Sensitivity to gamma ({NAMES[results.options.methods[0]]}): {here.label}", fontsize=10)
     return figure
 

@@ -163,7 +163,10 @@ def plots(results: Results) -> dict[str, Figure]:
     percent_axis(axes[0], "A% (median)")
     percent_axis(axes[1], "F% (median)")
     axes[1].legend(frameon=False, fontsize=8, ncols=2)
-    figure.suptitle("Nonlinear features: 20 variables, 160 features, k from cross-validation", fontsize=10)
+    axes[-1].set_xticks(sorted({*reported.NONLINEAR_NS, *(row["task"]["n"] for row in results.rows)}))
+    gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
+    title = f"Nonlinear features: 20 variables, 160 features, k from cross-validation, gamma = {gamma}"
+    figure.suptitle(title, fontsize=10)
     return {"nonlinear": figure}
 
 
