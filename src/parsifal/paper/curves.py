@@ -49,6 +49,7 @@ class Plan:
     ns, cv_ns : numbers of rows, with k known and with k from cross-validation
     repeats, cv_repeats : data sets per point
     time_limit : seconds of a solve
+    fold_time_limit : seconds of a fit in a fold, beside the limit on its nodes
     """
 
     ns: Sequence[int]
@@ -56,6 +57,7 @@ class Plan:
     repeats: int
     cv_repeats: int
     time_limit: float
+    fold_time_limit: float | None = None
 
     def changed(self, options: Options) -> Plan:
         """With what the options say."""
@@ -66,6 +68,7 @@ class Plan:
             repeats=self.repeats if repeats is None else repeats,
             cv_repeats=self.cv_repeats if repeats is None else repeats,
             time_limit=self.time_limit if options.time_limit is None else options.time_limit,
+            fold_time_limit=self.fold_time_limit,
         )
 
 
@@ -92,6 +95,7 @@ def known_k_tasks(setting: Setting, plan: Plan, options: Options) -> list[Task]:
 
 def cv_tasks(setting: Setting, plan: Plan, options: Options) -> list[Task]:
     """Exact fits with k from cross-validation over 1..2k, by the first method."""
+    hurry = {} if plan.fold_time_limit is None else {"fold_time_limit": plan.fold_time_limit}
     return [
         {
             "part": "cv",
@@ -100,6 +104,7 @@ def cv_tasks(setting: Setting, plan: Plan, options: Options) -> list[Task]:
             "ks": [1, 2 * setting.k],
             "folds": FOLDS,
             "fold_node_limit": FOLD_NODE_LIMIT,
+            **hurry,
         }
         for repeat in range(plan.cv_repeats)
         for n in plan.cv_ns
@@ -216,6 +221,12 @@ def transitions(results: Results, setting: Setting) -> list[str]:
         lines.append(
             f"- {setting.label}, {method}: every run proven within {limit:g} s {_from(proven)}; A% = 100 {_from(full)}."
         )
+        early = sorted({row["task"]["n"] for row in rows if row["result"]["status"] == "gap_open"})
+        if early:
+            lines.append(
+                f"- {setting.label}, {method}: at n = {', '.join(map(str, early))} runs ended unproven before the "
+                "limit, because the problem left by the root was too large for the tree; their T is not that of a solution."
+            )
         for n in sorted({row["task"]["n"] for row in beaten}):
             here = [row for row in rows if row["task"]["n"] == n]
             count = sum(row["task"]["n"] == n for row in beaten)

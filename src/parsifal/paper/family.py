@@ -122,7 +122,7 @@ def family(
         percent_axis(axes[1], "A% (k known)")
         if false_alarms:
             percent_axis(axes[2], "F% (k from CV)")
-        axes[0].legend(frameon=False, fontsize=8)
+        axes[1].legend(loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none")
         gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
         figure.suptitle(f"{title.partition(': ')[2]}, gamma = {gamma}", fontsize=10)
         return {name: figure}

@@ -20,7 +20,9 @@ def full(setting: Setting) -> Plan:
 def quick(setting: Setting) -> Plan:
     """A few minutes; n/k from 5 to 20."""
     ns = tuple(setting.k * ratio for ratio in (5, 6, 8, 10, 12, 16, 20))
-    return Plan(ns=ns, cv_ns=(10 * setting.k, 16 * setting.k), repeats=2, cv_repeats=1, time_limit=15.0)
+    return Plan(
+        ns=ns, cv_ns=(10 * setting.k, 16 * setting.k), repeats=2, cv_repeats=1, time_limit=15.0, fold_time_limit=0.2
+    )
 
 
 EXPERIMENT = family(

@@ -20,7 +20,7 @@ def full(setting: Setting) -> Plan:
 def quick(setting: Setting) -> Plan:
     """A few minutes."""
     ns = (50, 60, 80, 100, 120, 160, 200)
-    return Plan(ns=ns, cv_ns=(100, 160), repeats=2, cv_repeats=1, time_limit=15.0)
+    return Plan(ns=ns, cv_ns=(100, 160), repeats=2, cv_repeats=1, time_limit=15.0, fold_time_limit=0.2)
 
 
 EXPERIMENT = family(

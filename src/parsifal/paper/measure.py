@@ -131,6 +131,7 @@ def choose_k(X: npt.NDArray[Any], y: FloatArray, truth: IntArray, task: Task) ->
         fit_intercept=False,
         standardize=False,
         fold_node_limit=task["fold_node_limit"],
+        fold_time_limit=task.get("fold_time_limit"),
         time_limit=task["time_limit"],
         n_jobs=task["threads"],
     )
