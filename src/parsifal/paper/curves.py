@@ -223,9 +223,10 @@ def transitions(results: Results, setting: Setting) -> list[str]:
         )
         early = sorted({row["task"]["n"] for row in rows if row["result"]["status"] == "gap_open"})
         if early:
+            where = ", ".join(map(str, early))
             lines.append(
-                f"- {setting.label}, {method}: at n = {', '.join(map(str, early))} runs ended unproven before the "
-                "limit, because the problem left by the root was too large for the tree; their T is not that of a solution."
+                f"- {setting.label}, {method}: at n = {where} runs ended unproven before the limit, because the problem "
+                "that the root left was too large for the tree; their T is not that of a solution."
             )
         for n in sorted({row["task"]["n"] for row in beaten}):
             here = [row for row in rows if row["task"]["n"] == n]
