@@ -105,9 +105,7 @@ def solve(
     starts = [] if warm_start is None else [_check_start(problem, warm_start)]
     # gamma="auto" has read X, in the user's time.
     left = max(0.0, options.time_limit - (time.monotonic() - started))
-    return run(
-        problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper
-    )
+    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper)
 
 
 def check_options(

@@ -52,7 +52,9 @@ class SyntheticDesign(Leaf):
         The columns with a nonzero coefficient, sorted.
     """
 
-    def __init__(self, n: int, p: int, k: int, rho: float = 0.0, sqrt_snr: float = 20.0, seed: int = 0) -> None:
+    def __init__(
+        self, n: int, p: int, k: int, rho: float = 0.0, sqrt_snr: float = 20.0, seed: int = 0
+    ) -> None:
         rows, width = check_count(n, "n"), check_count(p, "p")
         size = check_count(k, "k")
         if size > width:

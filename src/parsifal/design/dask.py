@@ -310,6 +310,4 @@ def held_by_workers(source: Source, block: int = 1 << 27) -> DaskDesign:
 def load_block(source: Source, tile: Tile) -> npt.NDArray[Any]:
     """One block, on a worker."""
     data = source.load(tile, np.empty(tile.nbytes, np.uint8))
-    return np.asarray(
-        data.memory if isinstance(data.memory, np.ndarray) else np.stack(data.memory, axis=1), source.dtype
-    )
+    return np.asarray(data.memory if isinstance(data.memory, np.ndarray) else np.stack(data.memory, axis=1), source.dtype)

@@ -75,7 +75,9 @@ class FileArray:
             what = f"{self.signature.size} bytes, now {now.size}" if now.size != self.signature.size else "new contents"
             raise DataError(f"{self.path} has changed since it was opened ({what}); open it again when it is complete")
 
-    def read(self, lines: tuple[int, int], entries: tuple[int, int], raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+    def read(
+        self, lines: tuple[int, int], entries: tuple[int, int], raw: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[Any]:
         """Entries of lines into `raw`, which has room for them or for the whole lines, and then gets those."""
         (line0, line1), (first, last) = lines, entries
         item, length, count = self.dtype.itemsize, self.length, line1 - line0
@@ -232,9 +234,7 @@ def read_header(path: Path) -> FileArray:
             signature = Signature.of(os.fstat(file.fileno()))
             try:
                 version = np.lib.format.read_magic(file)
-                reader = (
-                    np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                )
+                reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
                 shape, fortran, dtype = reader(file)
             except (ValueError, SyntaxError) as error:
                 raise DataError(f"{path} is no .npy file: {error}") from error
