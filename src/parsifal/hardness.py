@@ -130,8 +130,8 @@ class Outlook:
                 "be expected to be the true ones, where the Lasso may miss some."
             )
         return (
-            f"With n = {self.n} beyond n1 = {self.n1:.0f}, there is enough data for any good method to find the true "
-            f"{self.k} features."
+            f"With n = {self.n} beyond n1 = {self.n1:.0f}, there are rows enough even for the Lasso to find the true "
+            f"{self.k} features, if the columns are not strongly correlated."
         )
 
     def _time(self) -> str:
@@ -142,8 +142,8 @@ class Outlook:
         hardest = max(self.sizes, key=lambda size: size.expected_seconds)
         if hardest.expected_seconds < 1e7:
             return (
-                f"Expect about {span(hardest.expected_seconds)} for k = {hardest.k}, an estimate from how fast its bound "
-                "rose."
+                f"Expect about {span(hardest.expected_seconds)} for k = {hardest.k}; this is estimated from how fast "
+                "its bound rose."
             )
         return (
             f"A proof for k = {hardest.k} is not in sight: set --time-limit and take the gap as it is, or make the "

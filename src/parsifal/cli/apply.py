@@ -16,6 +16,7 @@ from parsifal.cli import options as o
 from parsifal.cli.output import INVALID, OK, Output, guarded
 from parsifal.cli.work import load
 from parsifal.errors import InputError
+from parsifal.problem import FloatArray
 from parsifal.tabular import Recipe, SavedModel, load_proof, read_table
 from parsifal.training import prepare
 
@@ -80,7 +81,7 @@ def predict(
     output.result({"target": recipe.target, "rows": values.size, "predictions": values.tolist()})
 
 
-def _csv(name: str, values: np.ndarray) -> str:  # type: ignore[type-arg]
+def _csv(name: str, values: FloatArray) -> str:
     quoted = f'"{name}"' if any(character in name for character in ',"\n') else name
     return "\n".join([quoted, *(repr(float(value)) for value in values)]) + "\n"
 
@@ -116,8 +117,15 @@ def check(
     """
     output = Output(json=json, quiet=quiet)
     certificate, recipe, source = load_proof(proof)
-    given = {"--drop": drop, "--categorical": categorical, "--impute": impute, "--weights": weights}
-    given |= {"--drop-missing": drop_missing, "--no-intercept": no_intercept, "--no-standardize": no_standardize}
+    given: dict[str, object] = {
+        "--drop": drop,
+        "--categorical": categorical,
+        "--impute": impute,
+        "--weights": weights,
+        "--drop-missing": drop_missing,
+        "--no-intercept": no_intercept,
+        "--no-standardize": no_standardize,
+    }
     if recipe is None:
         if target is None:
             raise InputError(

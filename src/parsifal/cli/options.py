@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from parsifal.errors import InputError
+from parsifal.problem import Gamma as GammaValue
 from parsifal.tabular import Recipe
 
 DATA, MODEL, SEARCH, FILES, SHOW = "Data", "Model", "Search", "Files to write", "Output"
@@ -41,7 +42,7 @@ Target = Annotated[
     typer.Option(
         "--target",
         "-t",
-        help="Column to explain. For .npy: a column's number, or a .npy file with the response; for .npz: an array's name.",
+        help="Column to explain. For .npy: a column's number, or a .npy file with the response; for .npz: an array.",
         rich_help_panel=DATA,
         show_default=False,
     ),
@@ -82,7 +83,12 @@ Weights = Annotated[
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option("--delimiter", help="Between fields of a text file, or tab.", rich_help_panel=DATA, show_default=","),
+    typer.Option(
+        "--delimiter",
+        help="Between fields of a text file, or tab; a comma by default.",
+        rich_help_panel=DATA,
+        show_default=False,
+    ),
 ]
 Decimal = Annotated[str, typer.Option("--decimal", help="Decimal point of a text file.", rich_help_panel=DATA)]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of a text file.", rich_help_panel=DATA)]
@@ -187,10 +193,10 @@ def names(values: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for value in values or () for name in value.split(",") if name.strip())
 
 
-def gamma_of(text: str) -> float | str:
+def gamma_of(text: str) -> GammaValue:
     """``auto`` or a number."""
     if text == "auto":
-        return text
+        return "auto"
     try:
         return float(text)
     except ValueError:

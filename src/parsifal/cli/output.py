@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
@@ -152,7 +152,7 @@ def _sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {words}; run again with --debug and report it"
 
 
-def _fail(words: str, options: dict[str, Any], code: int) -> None:
+def _fail(words: str, options: dict[str, Any], code: int) -> NoReturn:
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text("error: ", style="bold red") + Text(words))
     if options.get("json"):
         sys.stdout.write(json_module.dumps({"error": words, "code": code}) + "\n")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from parsifal.path import Path
+from parsifal.problem import FloatArray
 from parsifal.progress import Progress
 from parsifal.ranking import Ranking
 from parsifal.reporting.content import CvCurve
@@ -75,7 +76,7 @@ def cv_curve(cv: CvCurve) -> Picture:
     words = (
         f"Line chart. Cross-validated mean squared error over {cv.folds} folds for gamma = {cv.gammas[g]:.3g}: "
         f"{number(float(mean[g, 0]))} with {ks[0]} features, least {number(float(mean[g, least]))} with {ks[least]}; "
-        f"{ks[i]} features were chosen, with error {number(float(mean[g, i]))} plus or minus {number(float(error[g, i]))}."
+        f"{ks[i]} features were chosen: error {number(float(mean[g, i]))}, standard error {number(float(error[g, i]))}."
     )
     y = (low, high) if log else padded([low, high])
     picture = frame("cv", "Error on left-out rows against the number of features", words, _whole(ks), y, log_y=log)
@@ -89,7 +90,7 @@ def cv_curve(cv: CvCurve) -> Picture:
     picture.line(ks, mean[g].tolist(), "c0")
     for place, (k, m, e) in enumerate(zip(ks, mean[g].tolist(), error[g].tolist())):
         picture.dot(k, m, "c1" if place == i else "c0", f"k = {k}: {number(m)} ± {number(e)}")
-    entries = [(f"γ = {cv.gammas[g]:.3g}", "c0")] + ([("other γ", "pale")] if len(mean) > 1 else [])
+    entries = [(f"gamma = {cv.gammas[g]:.3g}", "c0")] + ([("other gamma", "pale")] if len(mean) > 1 else [])
     picture.legend(entries)
     return picture
 
@@ -102,7 +103,7 @@ def bounds(history: Sequence[Progress]) -> Picture:
     lower = [s.lower_bound for s in kept]
     last = kept[-1]
     words = (
-        f"Step chart. After {last.seconds:.2g} seconds and {last.nodes} nodes the best objective is {upper[-1]:.6g} and "
+        f"Step chart. After {last.seconds:.2g} seconds and {last.nodes} nodes the best objective is {upper[-1]:.6g}, "
         f"the lower bound {lower[-1]:.6g}, a gap of {last.gap:.1e}; the first bound was {lower[0]:.6g}."
     )
     log = seconds[-1] / seconds[0] > 100
@@ -124,7 +125,7 @@ def coefficients(rows: Sequence[Row]) -> Picture:
     low, high = min(0.0, *values), max(0.0, *values)
     longest = max(len(row.feature) for row in rows)
     left = min(150.0, 16 + 6.4 * longest)
-    height = 62.0 + 24.0 * len(rows)
+    height = 34.0 + 24.0 * len(rows)
     span = 0.16 * (high - low or 1.0)
     picture = frame(
         "coefficients",
@@ -148,7 +149,7 @@ def coefficients(rows: Sequence[Row]) -> Picture:
         inside = (x1 + 4, "start") if row.standardized >= 0 else (x0 - 4, "end")
         picture.text(inside[0], y + 4, f"{row.standardized:.3g}", anchor=inside[1])
     zero = picture.x(0.0)
-    picture.body.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" y1="26" y2="{height - 34:.1f}"/>')
+    picture.body.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" y1="26" y2="{height - 4:.1f}"/>')
     picture.text(4, 14, "change of the target per standard deviation of the feature")
     return picture
 
@@ -195,6 +196,6 @@ def _whole(ks: Sequence[int]) -> tuple[float, float]:
     return (ks[0] - 0.3, ks[-1] + 0.3) if len(ks) > 1 else (ks[0] - 1.0, ks[0] + 1.0)
 
 
-def _beside(values: np.ndarray, i: int) -> bool:  # type: ignore[type-arg]
+def _beside(values: FloatArray, i: int) -> bool:
     """Whether a neighbour on the path is not zero: lines begin where a feature enters."""
     return bool((i > 0 and values[i - 1] != 0) or (i + 1 < len(values) and values[i + 1] != 0))

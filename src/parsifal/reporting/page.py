@@ -67,7 +67,7 @@ def _tiles(content: Content) -> str:
     s = content.solution
     facts = [
         ("features", f"{s.support.size} of {len(content.names)}"),
-        ("variance explained", "–" if math.isnan(content.r2) else f"{content.r2:.1%}"),
+        ("variance explained", "-" if math.isnan(content.r2) else f"{content.r2:.1%}"),
         ("objective", f"{s.objective:.6g}"),
         ("lower bound", f"{s.lower_bound:.6g}"),
         ("gamma", f"{s.gamma:.4g}"),
@@ -106,13 +106,13 @@ def _model(content: Content) -> str:
             f"{row.coef:.6g}",
             f"{row.standardized:.4g}",
             _change(row.left_out),
-            html.escape(row.replacement or "–"),
+            html.escape(row.replacement or "-"),
             _change(row.replaced),
         )
         for row in content.rows
     ]
     body.append(("<em>intercept</em>", f"{content.intercept:.6g}", "", "", "", ""))
-    table = _table("The chosen features", head, body, words=(0, 4))
+    table = _table("The chosen features", head, body, words=(0, 4), cards=True)
     return _section("model", "The model", table + _grid([_figure(charts.coefficients(content.rows))]))
 
 
@@ -139,12 +139,11 @@ def _unique(content: Content) -> str:
         return ""
     best = ranking[0]
     listed = len(ranking) - 1
-    if math.isfinite(ranking.margin) and listed == 0:
-        words = f"No other support is within {min(ranking.margin, content.within):.2%} of the best: the choice is clear-cut."
+    if listed == 0 and math.isfinite(ranking.margin):
+        least = f"{max(ranking.margin, 0.0):.2%}"
+        words = f"No other support is within {content.within:.0%} of the best: the choice is clear-cut."
         if ranking.margin < content.within:
-            words = (
-                f"No other support was found within {content.within:.0%}; all are at least {ranking.margin:.2%} worse."
-            )
+            words = f"No other support was found within {content.within:.0%}; all are at least {least} worse."
     elif listed == 0:
         words = "There is no other support to compare with."
     else:
@@ -162,14 +161,15 @@ def _unique(content: Content) -> str:
             (
                 str(place + 1),
                 f"{_excess(ranking, place):.3%}",
-                html.escape(", ".join(out)) or "–",
-                html.escape(", ".join(new)) or "–",
+                html.escape(", ".join(out)) or ("-" if place else "<em>the best</em>"),
+                html.escape(", ".join(new)) or "-",
             )
         )
     body = f"<p>{words}</p>"
     if listed:
         head = ("rank", "worse by", "without", "with instead")
-        body += _grid([_figure(charts.uniqueness(ranking))]) + _table("The closest supports", head, rows, words=(2, 3))
+        table = _table("The closest supports", head, rows, words=(2, 3))
+        body += _grid([_figure(charts.uniqueness(ranking)), table])
     return _section("unique", "How unique is the choice?", body)
 
 
@@ -187,14 +187,15 @@ def _proof(content: Content) -> str:
     if certificate is None:
         claim = "<p>This fit has no certificate.</p>"
     else:
-        claim = f"<p>{html.escape(str(certificate))}.</p>"
+        words = str(certificate)
+        claim = f"<p>{html.escape(words[0].upper() + words[1:])}.</p>"
         if content.checked is not None:
             rows.append(("certificate", html.escape(str(content.checked))))
         elif not certificate.complete:
             rows.append(("certificate", "not checkable: the proof was too large to keep"))
         else:
             rows.append(("certificate", "not checked here"))
-    return _section("proof", "The proof", claim + _grid(pictures) + _pairs(rows))
+    return _section("proof", "The proof", claim + _grid([*pictures, _pairs(rows)]))
 
 
 def _explained(path: Path, content: Content) -> list[float]:
@@ -218,23 +219,23 @@ def _grid(figures: Sequence[str]) -> str:
     return f'<div class="grid-of-figures">{"".join(figures)}</div>' if figures else ""
 
 
-def _table(caption: str, head: Sequence[str], body: Sequence[Sequence[str]], *, words: Sequence[int]) -> str:
-    def cells(row: Sequence[str], tag: str, scope: str) -> str:
-        out = []
-        for i, cell in enumerate(row):
-            css = ' class="words"' if i in words else ""
-            if tag == "th":
-                out.append(f'<th scope="col"{css}>{cell}</th>')
-            elif i == 0:
-                out.append(f'<th scope="row"{css}>{cell}</th>')
-            else:
-                out.append(f'<td{css} data-label="{html.escape(scope and head[i])}">{cell}</td>')
-        return "<tr>" + "".join(out) + "</tr>"
+def _table(
+    caption: str, head: Sequence[str], body: Sequence[Sequence[str]], *, words: Sequence[int], cards: bool = False
+) -> str:
+    def cell(i: int, content: str, tag: str) -> str:
+        css = ' class="words"' if i in words else ""
+        if tag == "th" or i == 0:
+            return f'<th scope="{"col" if tag == "th" else "row"}"{css}>{content}</th>'
+        return f'<td{css} data-label="{html.escape(head[i])}">{content}</td>'
 
-    rows = "".join(cells(row, "td", "row") for row in body)
+    def line(row: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(cell(i, content, tag) for i, content in enumerate(row)) + "</tr>"
+
+    name = html.escape(caption)
+    css = "table cards" if cards else "table"
     return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(caption)}"><table>'
-        f"<caption>{html.escape(caption)}</caption><thead>{cells(head, 'th', '')}</thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="{css}" tabindex="0" role="region" aria-label="{name}"><table><caption>{name}</caption>'
+        f"<thead>{line(head, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in body)}</tbody></table></div>"
     )
 
 
@@ -253,7 +254,7 @@ def _bound_excess(ranking: Ranking) -> float:
 
 
 def _change(value: float | None) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:+.2%}"
+    return "-" if value is None or not math.isfinite(value) else f"{value:+.2%}"
 
 
 def _seconds(value: float) -> str:

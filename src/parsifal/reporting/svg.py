@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 WIDTH, HEIGHT = 440.0, 270.0
-_CHARACTER = 6.1  # width of an average character at the labels' size
+_CHARACTER = 6.7  # width of an average character at the labels' size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +36,11 @@ class Scale:
         """Round numbers inside the range."""
         if self.log:
             powers = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
-            step = max(1, math.ceil(len(powers) / most))
-            return [10.0**power for power in powers][::step]
+            return [10.0**power for power in powers][:: max(1, math.ceil(len(powers) / most))]
         span = self.high - self.low
         if span <= 0:
             return [self.low]
-        step = 10.0 ** math.floor(math.log10(span / most))
+        step: float = 10.0 ** math.floor(math.log10(span / most))
         step *= next((factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most), 10)
         if whole:
             step = max(1.0, round(step))
@@ -63,14 +62,16 @@ class Picture:
 
     def axes(self, *, x_label: str, y_label: str, whole_x: bool = False, y_percent: bool = False) -> None:
         left, bottom = self.x.start, self.y.start
-        for tick in self.y.ticks(5):
+        rows = self.y.ticks(5)
+        for tick, label in zip(rows, labels(rows)):
             y = self.y(tick)
             self.body.append(f'<line class="grid" x1="{left:.1f}" x2="{self.x.stop:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-            self.text(left - 6, y + 4, number(tick) + ("%" if y_percent else ""), anchor="end")
-        for tick in self.x.ticks(7, whole=whole_x):
+            self.text(left - 6, y + 4, label + ("%" if y_percent else ""), anchor="end")
+        places = self.x.ticks(7, whole=whole_x)
+        for tick, label in zip(places, labels(places)):
             x = self.x(tick)
             self.body.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom:.1f}" y2="{bottom + 4:.1f}"/>')
-            self.text(x, bottom + 17, number(tick), anchor="middle")
+            self.text(x, bottom + 17, label, anchor="middle")
         self.body.append(f'<line class="axis" x1="{left:.1f}" x2="{self.x.stop:.1f}" y1="{bottom}" y2="{bottom}"/>')
         self.text((left + self.x.stop) / 2, bottom + 35, x_label, anchor="middle")
         self.text(4, 14, y_label)
@@ -199,12 +200,22 @@ def shorten(name: str, most: int) -> str:
     return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
-def number(value: float) -> str:
+def labels(ticks: Sequence[float]) -> list[str]:
+    """Short numbers with as many digits as it takes to tell them apart."""
+    for digits in range(3, 12):
+        out = [number(tick, digits) for tick in ticks]
+        if len(set(out)) == len(out):
+            break
+    return out if ticks else []
+
+
+def number(value: float, digits: int = 4) -> str:
     """A short number for an axis."""
     if value == 0:
         return "0"
     size = abs(value)
-    if size >= 1e5 or size < 1e-3:
-        mantissa, _, power = f"{value:.2e}".partition("e")
-        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
-    return f"{value:.4g}"
+    if size >= 1e7 or size < 1e-3:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(power)}"
+    whole = len(str(int(size)))
+    return f"{value:.{max(digits, whole)}g}"

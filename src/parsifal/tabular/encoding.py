@@ -55,18 +55,12 @@ class ColumnCode:
         ]
 
     def _numbers(self, column: Column) -> Column:
-        if column.dtype.kind == "O":
-            raise not_numeric(self.name, column)
+        _check_numbers(self.name, column)
         if column.dtype.kind != "f":
             return column
         bad = ~np.isfinite(column)
         if not bad.any():
             return column
-        infinite = np.flatnonzero(np.isinf(column))
-        if infinite.size:
-            raise DataError(
-                f"column {self.name!r} is infinite in row {infinite[0] + 1}; correct it or --drop the column"
-            )
         if self.fill is None:
             raise missing(self.name, bad)
         return np.where(bad, self.fill, column)
@@ -122,6 +116,10 @@ def encode(table: Table, recipe: Recipe) -> Encoded:
     if not used:
         raise InputError(f"{table.source.path} has no columns left to choose from; drop fewer")
     categorical = _categorical(table, recipe, used)
+    for name in used:
+        # Before rows are left out, so that a row's number is that of the file.
+        if name not in categorical:
+            _check_numbers(name, table[name])
     keep = _rows(table, recipe, [*reserved, *([] if recipe.impute else used)])
     y = _response(table[target], target, keep, recipe)
     weight = None if recipe.weights is None else _weights(table[recipe.weights], recipe.weights, keep)
@@ -227,8 +225,6 @@ def _code(name: str, column: Column, categorical: bool, recipe: Recipe) -> Colum
     if empty.all():
         raise DataError(f"column {name!r} has no values at all; leave it out with --drop {name}")
     if not categorical:
-        if column.dtype.kind == "O":
-            raise not_numeric(name, column)
         if not empty.any():
             # A median is stored whether or not it is needed here: new data may have gaps.
             return ColumnCode(name=name, fill=float(np.median(column)) if recipe.impute else None)
@@ -282,8 +278,22 @@ def missing(name: str, empty: npt.NDArray[np.bool_]) -> DataError:
     )
 
 
-def not_numeric(name: str, column: Column) -> DataError:
-    row = int(np.flatnonzero([value is not None for value in column])[0])
-    return DataError(
-        f"column {name!r} is not numeric (row {row + 1} is {column[row]!r}); use --categorical {name} or --drop {name}"
-    )
+def _check_numbers(name: str, column: Column) -> None:
+    if column.dtype.kind == "O":
+        # The value that is least like a number tells most.
+        row = next((i for i, value in enumerate(column) if value is not None and not _is_number(value)), 0)
+        raise DataError(
+            f"column {name!r} is not numeric (row {row + 1} is {column[row]!r}); "
+            f"use --categorical {name} or --drop {name}"
+        )
+    infinite = np.flatnonzero(np.isinf(column) if column.dtype.kind == "f" else ())
+    if infinite.size:
+        raise DataError(f"column {name!r} is infinite in row {infinite[0] + 1}; correct it or --drop {name}")
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

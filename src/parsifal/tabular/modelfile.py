@@ -132,7 +132,7 @@ class SavedModel:
             Columns to leave aside.
         """
         known = {code.name for code in self.codes} | {self.recipe.target, *self.recipe.drop}
-        known |= {self.recipe.weights} - {None}
+        known |= set() if self.recipe.weights is None else {self.recipe.weights}
         for name in drop:
             if name not in table.names:
                 raise DataError(f"--drop {name} is not a column of {table.source.path}")
