@@ -6,6 +6,7 @@ import functools
 import json as json_module
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -22,7 +23,7 @@ from parsifal.progress import History, Progress
 OK, ERROR, USAGE, NOT_PROVEN, INVALID, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 _MOST_SNAPSHOTS = 4000
-_PLAIN_EVERY = 5.0
+_PLAIN_FIRST, _PLAIN_EVERY = 1.0, 5.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -80,7 +81,8 @@ class Live:
     def __init__(self, output: Output) -> None:
         self.history = History()
         self._output = output
-        self._shown = time.monotonic()
+        # Where lines cannot be rewritten, the first comes after a second.
+        self._next = time.monotonic() + _PLAIN_FIRST
         self._live: RichLive | None = None
         if output.err.is_terminal and not output.quiet:
             self._live = RichLive(console=output.err, transient=True, refresh_per_second=10)
@@ -111,8 +113,8 @@ class Live:
             return
         if self._live is not None:
             self._live.update(Text(words, no_wrap=True, overflow="ellipsis"))
-        elif time.monotonic() - self._shown >= _PLAIN_EVERY:
-            self._shown = time.monotonic()
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + _PLAIN_EVERY
             self._output.err.print(Text(words))
 
 
@@ -122,19 +124,21 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         # A batch system that ends the job is treated like Ctrl-C: the best so far is printed and written.
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
         try:
             return command(*args, **kwargs)
         except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt:
-            _fail("interrupted before there was anything to show", kwargs, INTERRUPTED)
+            _fail("interrupted before there was anything to show; run it again", kwargs, INTERRUPTED)
         except Exception as error:
             if kwargs.get("debug"):
                 raise
             _fail(_sentence(error), kwargs, ERROR)
         finally:
-            signal.signal(signal.SIGTERM, before)
+            if main:
+                signal.signal(signal.SIGTERM, before)
 
     return run
 

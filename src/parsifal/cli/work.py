@@ -249,7 +249,8 @@ def _content(
         whole_path=path,
         cv=cv,
         history=history,
-        time_limit=job.report_time,
+        # Whoever interrupts a search does not want to wait for pictures.
+        time_limit=0.0 if solution.status == "interrupted" else job.report_time,
         threads=threads,
     )
 

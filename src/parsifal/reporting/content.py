@@ -165,7 +165,7 @@ def gather(
             force_out=force_out,
         )
     if time_limit <= 0:
-        notes.append("The path over k and the uniqueness of the support were not computed: the time limit was zero.")
+        notes.append("The path over k and the uniqueness of the support were not computed: no time was left for them.")
     checked = None
     if solution.certificate is not None and solution.certificate.complete:
         if solution.certificate.records <= _MOST_RECORDS:

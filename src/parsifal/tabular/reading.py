@@ -99,6 +99,8 @@ def read_table(
             raise InputError(f"{path} has an ending that is not known; use one of {known}")
     except ParsifalError:
         raise
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not {encoding} text; give its encoding, for instance --encoding latin-1") from None
     except (OSError, ValueError, EOFError) as error:
         raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
     _check_names(names, path)
@@ -153,8 +155,6 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
         )
     except LookupError:
         raise InputError(f"encoding {encoding!r} is not known; try --encoding latin-1") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not {encoding} text; give its encoding, for instance --encoding latin-1") from None
     if table.num_columns == 1:
         header = table.column_names[0]
         for other in (";", "\t", "|", ","):
