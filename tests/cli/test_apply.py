@@ -62,7 +62,9 @@ def test_predict_refuses_other_columns(run, refused, hitters: Path) -> None:
     run("fit", hitters, *HITTERS, "--gamma", "1e6", "--out", "m.json")
     frame = pd.read_csv(hitters)
     frame.drop(columns="Hits").to_csv("missing.csv", index=False)
-    assert refused("predict", "m.json", "missing.csv") == "missing.csv has no column 'Hits', which the model needs; add it"
+    assert (
+        refused("predict", "m.json", "missing.csv") == "missing.csv has no column 'Hits', which the model needs; add it"
+    )
     frame.assign(Height=1.0).to_csv("extra.csv", index=False)
     assert "column 'Height' was not in the training data; leave it aside with --drop Height" in refused(
         "predict", "m.json", "extra.csv"
@@ -99,7 +101,9 @@ def test_a_model_that_is_missing_or_no_json(refused, diabetes: Path) -> None:
     assert "is not JSON" in refused("predict", diabetes, diabetes)
 
 
-@pytest.mark.parametrize("options", [(), ("--no-intercept",), ("--no-standardize", "--gamma", "1e-6"), ("--impute", "median")])
+@pytest.mark.parametrize(
+    "options", [(), ("--no-intercept",), ("--no-standardize", "--gamma", "1e-6"), ("--impute", "median")]
+)
 def test_check_is_valid_for_what_was_fitted(run, json_of, hitters: Path, options: tuple[str, ...]) -> None:
     run("fit", hitters, *HITTERS, *options, "--certificate", "p.npz", "--quiet")
     assert run("check", "p.npz", hitters).stdout.startswith("valid: ")
@@ -165,7 +169,9 @@ def test_proofs_that_are_none(run, refused, diabetes: Path) -> None:
 
 def test_a_recipe_survives_its_file(run, diabetes: Path) -> None:
     table = read_table(diabetes)
-    recipe = Recipe(target="y", drop=("s1", "s2"), categorical=("sex",), impute="median", delimiter=";", intercept=False)
+    recipe = Recipe(
+        target="y", drop=("s1", "s2"), categorical=("sex",), impute="median", delimiter=";", intercept=False
+    )
     run("fit", diabetes, "-t", "y", "-k", 2, "--certificate", "p.npz")
     save_proof("again.npz", load_proof("p.npz")[0], recipe, table.source)
     assert load_proof("again.npz")[1:] == (recipe, table.source)

@@ -22,7 +22,11 @@ CASES = {
     "one bad number": ("a,y\n1,2\n2,3\n3x,4\n", (), "column 'a' is not numeric (row 3 is '3x')"),
     "gap": ("a,b,y\n1,2,3\n,4,5\n2,2,2\n", (), "column 'a' has no value in row 2; use --impute median"),
     "gap in a category": (TABLE.replace("2,1,y", "2,1,"), ("--categorical", "c"), "'c' has no value in row 2"),
-    "empty column": ("a,b,y\n1,,3\n2,,5\n", ("--impute", "median"), "'b' has no values at all; leave it out with --drop b"),
+    "empty column": (
+        "a,b,y\n1,,3\n2,,5\n",
+        ("--impute", "median"),
+        "'b' has no values at all; leave it out with --drop b",
+    ),
     "gap in the target": ("a,y\n1,2\n2,\n3,4\n", (), "target 'y' is missing in row 2"),
     "infinite": ("a,y\n1,2\ninf,3\n2,5\n", (), "column 'a' is infinite in row 2"),
     "text target": ("a,y\n1,low\n2,high\n", (), "the target 'y' is not a number in row 1 ('low')"),

@@ -82,7 +82,9 @@ def test_a_large_array_is_read_from_its_file(json_of, diabetes_frame: pd.DataFra
     small = json_of("fit", "X.npy", "--target", "y.npy", "--k", 4)
     monkeypatch.setattr("parsifal.tabular.reading._COPIED", 0)
     opened = []
-    monkeypatch.setattr("parsifal.tabular.encoding.open_design", lambda path: opened.append(path) or pf.open_design(path))
+    monkeypatch.setattr(
+        "parsifal.tabular.encoding.open_design", lambda path: opened.append(path) or pf.open_design(path)
+    )
     large = json_of("fit", "X.npy", "--target", "y.npy", "--k", 4)
     assert opened == ["X.npy"]
     assert large["features"] == small["features"]

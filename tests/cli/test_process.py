@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,11 +21,21 @@ def test_help_names_every_command_and_exit_code() -> None:
         assert word in done.stdout
 
 
-def test_version_and_completion() -> None:
-    done = subprocess.run([*PARSIFAL, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("parsifal ")
-    done = subprocess.run([*PARSIFAL, "--show-completion", "bash"], capture_output=True, text=True, check=False)
-    assert "--install-completion" in subprocess.run([*PARSIFAL, "--help"], capture_output=True, text=True).stdout
+def test_the_shell_completes_commands() -> None:
+    environment = os.environ | {"_PARSIFAL_COMPLETE": "complete_bash", "COMP_WORDS": "parsifal di", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv[0] = 'parsifal'\nfrom parsifal.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["diagnose"]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom parsifal.cli.app import app\n"
+        "assert CliRunner().invoke(app, ['fit', '--help']).exit_code == 0\n"
+        "print([name for name in ('sklearn', 'pyarrow', 'matplotlib', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_fit_from_start_to_end(diabetes: Path) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parsifal.cli import options as o
 from parsifal.cli.output import Output, guarded
 from parsifal.cli.work import load
-from parsifal.hardness import Outlook, outlook, span
 from parsifal.tabular.modelfile import finite_or_none
+
+if TYPE_CHECKING:
+    from parsifal.hardness import Outlook
 
 
 @guarded
@@ -49,6 +51,8 @@ def diagnose(
     debug: o.Debug = False,
 ) -> None:
     """Say how hard a problem will be: the theory's thresholds, the gap at the root, the time to expect."""
+    from parsifal.hardness import outlook
+
     output = Output(json=json, quiet=quiet)
     recipe = o.recipe_of(
         target=target,
@@ -101,6 +105,8 @@ def diagnose(
 
 
 def _show(output: Output, found: Outlook, *, chosen: bool) -> None:
+    from parsifal.hardness import span
+
     how = "chosen by a quick cross-validation" if chosen else "as asked"
     output.say(f"{found.n} rows, {found.p} features; k = {found.k} ({how}), gamma = {found.gamma:.4g}")
     noise = math.sqrt(found.noise) if found.noise > 0 else 0.0

@@ -12,7 +12,6 @@ from parsifal.cli import options as o
 from parsifal.cli.output import INTERRUPTED, NOT_PROVEN, OK, Live, Output, guarded
 from parsifal.cli.work import Job, finish, forced, start
 from parsifal.errors import InputError
-from parsifal.estimators import resolve_gamma
 from parsifal.path import Path as SolutionPath
 from parsifal.path import path as solve_path
 from parsifal.tabular.modelfile import finite_or_none
@@ -55,6 +54,8 @@ def path(
     debug: o.Debug = False,
 ) -> None:
     """Find and prove the best model of every size, and choose one by an information criterion."""
+    from parsifal.estimators import resolve_gamma
+
     output = Output(json=json, quiet=quiet)
     recipe = o.recipe_of(
         target=target,

@@ -78,7 +78,7 @@ def report(
         intercept=model.intercept_,
         names=model._names(),
         target=target,
-        command=repr(model) if command is None else command,
+        command=_call(model) if command is None else command,
         version=parsifal.__version__,
         data=facts,
         cv=cv_curve_of(model) if hasattr(model, "mse_path_") else None,
@@ -87,6 +87,11 @@ def report(
     )
     write(content, path)
     return content
+
+
+def _call(model: Any) -> str:
+    """The call that makes the model, without the listener, which may hold thousands of snapshots."""
+    return repr(type(model)(**{**model.get_params(deep=False), "progress": False}))
 
 
 def cv_curve_of(model: Any) -> CvCurve:

@@ -139,13 +139,14 @@ def _unique(content: Content) -> str:
         return ""
     best = ranking[0]
     listed = len(ranking) - 1
-    if listed == 0 and math.isfinite(ranking.margin):
-        least = f"{max(ranking.margin, 0.0):.2%}"
-        words = f"No other support is within {content.within:.0%} of the best: the choice is clear-cut."
-        if ranking.margin < content.within:
-            words = f"No other support was found within {content.within:.0%}; all are at least {least} worse."
-    elif listed == 0:
+    if listed == 0 and not math.isfinite(ranking.margin):
         words = "There is no other support to compare with."
+    elif listed == 0 and ranking.margin >= content.within:
+        words = f"No other support is within {content.within:.0%} of the best: the choice is clear-cut."
+    elif listed == 0:
+        words = "The time for the report ended before other supports could be ranked."
+        if ranking.margin > 0:
+            words += f" All are at least {ranking.margin:.2%} worse."
     else:
         words = f"{listed} other support{'s are' if listed > 1 else ' is'} within {content.within:.0%} of the best; "
         words += f"the closest is {_excess(ranking, 1):.3%} worse."
