@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import parsifal as pf
 from parsifal.errors import InputError
+from parsifal.reporting.content import with_known
 from parsifal.reporting.svg import Scale, labels, shorten, spread
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -136,6 +138,19 @@ def test_a_broken_certificate_is_said_first(data: tuple[pd.DataFrame, pd.Series]
     html = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "The certificate does not hold:" in html
     assert 'class="verdict bad"' in html
+
+
+def test_the_model_takes_its_place_in_a_path_that_had_less_time(data: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = data
+    model = pf.SparseRegressor(k=3).fit(X, y)
+    training = model._training(X, y, None)
+    whole = pf.path(training.design, training.y, range(1, 5), model.gamma_)
+    worse = replace(whole[2], lower_bound=0.5 * whole[2].lower_bound, status="time_limit")
+    doubtful = replace(whole, solutions=(*whole[:2], worse, *whole[3:]), rss=whole.rss * [1, 1, 9, 1])
+    mended = with_known(doubtful, model.solution_, training)
+    assert [s.status for s in mended] == ["optimal"] * 4
+    np.testing.assert_allclose(mended.rss, whole.rss)
+    np.testing.assert_allclose(mended.df, whole.df)
 
 
 def test_a_model_without_features(tmp_path: Path) -> None:

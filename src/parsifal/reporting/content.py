@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from parsifal.certificate import CheckResult
 from parsifal.check import check
+from parsifal.criteria import degrees_of_freedom
 from parsifal.path import Path, path
 from parsifal.problem import FloatArray
 from parsifal.progress import Progress
@@ -149,6 +150,7 @@ def gather(
             force_out=force_out,
             certificate_limit=0.0,
         )
+        whole_path = with_known(whole_path, solution, training)
     ranking = None
     if time_limit > 0 and solution.support.size:
         ranking = k_best(
@@ -196,6 +198,21 @@ def gather(
         checked=checked,
         notes=tuple(notes),
     )
+
+
+def with_known(found: Path, solution: Solution, training: Training) -> Path:
+    """The path with the model itself in its place, which may be better or better proven than what a short path found."""
+    places = [i for i, s in enumerate(found) if s.k == solution.support.size]
+    if not places or solution.penalty > 0 or solution.k != solution.support.size:
+        return found
+    i = places[0]
+    if (found[i].objective, -found[i].lower_bound) <= (solution.objective, -solution.lower_bound):
+        return found
+    columns = training.design.columns(solution.support)
+    residual = training.y - columns @ solution.coef[solution.support]
+    rss, df = found.rss.copy(), found.df.copy()
+    rss[i], df[i] = float(residual @ residual), degrees_of_freedom(columns, solution.gamma)
+    return replace(found, solutions=(*found[:i], solution, *found[i + 1 :]), rss=rss, df=df)
 
 
 def feature_rows(training: Training, solution: Solution, coef: FloatArray, names: Sequence[str]) -> list[Row]:

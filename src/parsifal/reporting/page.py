@@ -125,7 +125,7 @@ def _path_table(path: Path, r2: Sequence[float]) -> str:
             f"{s.gap:.1e}",
             f"{bic:.5g}",
             f"{ebic:.5g}",
-            "proven" if s.status == "optimal" else "not proven",
+            "proven" if s.status == "optimal" else "not&nbsp;proven",
             html.escape(", ".join(s.selected)),
         )
         for s, share, bic, ebic in zip(path, r2, path.bic, path.ebic)
