@@ -69,18 +69,19 @@ def diagnose(
     )
     sizes, ridge = None if ks is None else o.sizes_of(ks), o.gamma_of(gamma)
     recipe, _, encoded = load(data, recipe)
-    found = outlook(
-        encoded.design,
-        encoded.y,
-        weight=encoded.weight,
-        k=k,
-        ks=sizes,
-        gamma=ridge,
-        fit_intercept=recipe.intercept,
-        standardize=recipe.standardize,
-        time_limit=time_limit,
-        threads=threads,
-    )
+    with output.busy(f"trying, about {time_limit:g} s"):
+        found = outlook(
+            encoded.design,
+            encoded.y,
+            weight=encoded.weight,
+            k=k,
+            ks=sizes,
+            gamma=ridge,
+            fit_intercept=recipe.intercept,
+            standardize=recipe.standardize,
+            time_limit=time_limit,
+            threads=threads,
+        )
     _show(output, found, chosen=k is None)
     output.result(
         {

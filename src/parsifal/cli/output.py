@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
@@ -66,6 +67,12 @@ class Output:
         width = None if self.out.is_terminal else max(100, 4 + max(sum(len(c) + 2 for c in r) for r in [head, *rows]))
         self.out.print(table, width=width)
 
+    def busy(self, words: str) -> AbstractContextManager[object]:
+        """Show, on a terminal, that something takes its time."""
+        if self.quiet or not self.err.is_terminal:
+            return nullcontext()
+        return self.err.status(words)
+
     def result(self, values: dict[str, Any]) -> None:
         """The one object of --json."""
         if self.json:
@@ -81,8 +88,7 @@ class Live:
     def __init__(self, output: Output) -> None:
         self.history = History()
         self._output = output
-        # Where lines cannot be rewritten, the first comes after a second.
-        self._next = time.monotonic() + _PLAIN_FIRST
+        self._next: float | None = None
         self._live: RichLive | None = None
         if output.err.is_terminal and not output.quiet:
             self._live = RichLive(console=output.err, transient=True, refresh_per_second=10)
@@ -113,8 +119,13 @@ class Live:
             return
         if self._live is not None:
             self._live.update(Text(words, no_wrap=True, overflow="ellipsis"))
-        elif time.monotonic() >= self._next:
-            self._next = time.monotonic() + _PLAIN_EVERY
+            return
+        now = time.monotonic()
+        if self._next is None:
+            # A second after the solver's first word, so that a short solve leaves no line behind.
+            self._next = now + _PLAIN_FIRST
+        elif now >= self._next:
+            self._next = now + _PLAIN_EVERY
             self._output.err.print(Text(words))
 
 

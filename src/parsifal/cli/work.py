@@ -162,7 +162,8 @@ def finish(
         if not certificate.complete:
             output.note(f"the proof was too large to keep, so {job.certificate} holds the claim only")
     if job.report is not None:
-        write(_content(job, solution, coef, intercept, path, cv, history, threads), job.report)
+        with output.busy(f"looking at other models for the report, up to about {job.report_time:g} s"):
+            write(_content(job, solution, coef, intercept, path, cv, history, threads), job.report)
         files["report"] = str(job.report)
     for kind, file in files.items():
         output.say(f"{kind} written to {file}")
