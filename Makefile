@@ -17,7 +17,7 @@ test: $(STAMP)
 # The report in a real browser: Debian's Chromium, driven by Playwright.
 test-browser: $(STAMP)
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium fonts-dejavu-core
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[browser]"
+	$(BIN)/python -m pip install --quiet "playwright>=1.40"
 	PARSIFAL_BROWSER=$$(command -v chromium) $(BIN)/python -m pytest tests/reporting/test_browser.py
 
 lint: $(STAMP)

@@ -90,6 +90,14 @@ def test_a_large_array_is_read_from_its_file(json_of, diabetes_frame: pd.DataFra
     assert large["features"] == small["features"]
 
 
+def test_a_column_may_change_its_kind_far_down(json_of, diabetes_frame: pd.DataFrame, monkeypatch) -> None:
+    whole = diabetes_frame.assign(bmi=[0] * 40 + [1.5] * 402, colour=["1"] * 400 + ["blue"] * 42)
+    whole.to_csv("late.csv", index=False)
+    first = json_of("fit", "late.csv", "-t", "y", "-k", 3, "--categorical", "colour")
+    monkeypatch.setattr("parsifal.tabular.reading._BLOCK", 2000)
+    assert json_of("fit", "late.csv", "-t", "y", "-k", 3, "--categorical", "colour")["features"] == first["features"]
+
+
 def test_weights_are_a_row_written_twice(json_of, diabetes_frame: pd.DataFrame) -> None:
     part = diabetes_frame.head(60)
     part.assign(m=[2.0] * 20 + [1.0] * 40).to_csv("weighted.csv", index=False)

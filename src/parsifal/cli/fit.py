@@ -68,6 +68,8 @@ def fit(
     )
     ridge = o.gamma_of(gamma)
     job = start(context, output, data, recipe, out=out, certificate=certificate, report=report, report_time=report_time)
+    inside = forced(job, o.names(force_in), "--force-in")
+    outside = forced(job, o.names(force_out), "--force-out")
     with Live(output) as live:
         solution = estimate(
             job,
@@ -76,8 +78,8 @@ def fit(
             penalty=penalty,
             method=method,
             backend=backend,
-            force_in=forced(job, o.names(force_in), "--force-in"),
-            force_out=forced(job, o.names(force_out), "--force-out"),
+            force_in=inside,
+            force_out=outside,
             rel_gap=rel_gap,
             time_limit=time_limit,
             node_limit=node_limit,
@@ -85,7 +87,8 @@ def fit(
             checkpoint=checkpoint,
             progress=live,
         )
-    raise typer.Exit(finish(job, output, solution, threads=threads, history=live.history))
+    code = finish(job, output, solution, threads=threads, history=live.history, force_in=inside, force_out=outside)
+    raise typer.Exit(code)
 
 
 def estimate(job: Job, **parameters: Any) -> Solution:

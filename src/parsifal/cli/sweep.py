@@ -72,6 +72,8 @@ def path(
     )
     sizes, ridge = o.sizes_of(ks), o.gamma_of(gamma)
     job = start(context, output, data, recipe, out=out, certificate=certificate, report=report, report_time=report_time)
+    inside = forced(job, o.names(force_in), "--force-in")
+    outside = forced(job, o.names(force_out), "--force-out")
     with Live(output) as live:
         found = solve_path(
             job.training.design,
@@ -83,8 +85,8 @@ def path(
             time_limit=time_limit,
             node_limit=node_limit,
             threads=threads,
-            force_in=forced(job, o.names(force_in), "--force-in"),
-            force_out=forced(job, o.names(force_out), "--force-out"),
+            force_in=inside,
+            force_out=outside,
             progress=live,
         )
     rows = _path_rows(found, job)
@@ -94,7 +96,17 @@ def path(
     output.say(f"{criterion.value} prefers k = {chosen.k}.")
     # The report's bounds are those of the model that it is about.
     history = [snapshot for snapshot in live.history if snapshot.label == f"k = {chosen.k}"]
-    finish(job, output, chosen, threads=threads, path=found, history=history, more={"path": rows})
+    finish(
+        job,
+        output,
+        chosen,
+        threads=threads,
+        path=found,
+        history=history,
+        force_in=inside,
+        force_out=outside,
+        more={"path": rows},
+    )
     states = {s.status for s in found}
     raise typer.Exit(INTERRUPTED if "interrupted" in states else OK if states == {"optimal"} else NOT_PROVEN)
 
@@ -213,6 +225,8 @@ def cv(
     job = start(context, output, data, recipe, out=out, certificate=certificate, report=report, report_time=report_time)
     if folds > job.encoded.rows:
         raise InputError(f"--folds {folds} is more than the {job.encoded.rows} rows; use fewer")
+    inside = forced(job, o.names(force_in), "--force-in")
+    outside = forced(job, o.names(force_out), "--force-out")
     with Live(output) as live, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = SparseRegressorCV(
@@ -225,8 +239,8 @@ def cv(
             standardize=recipe.standardize,
             method=method,
             backend=backend,
-            force_in=forced(job, o.names(force_in), "--force-in"),
-            force_out=forced(job, o.names(force_out), "--force-out"),
+            force_in=inside,
+            force_out=outside,
             rel_gap=rel_gap,
             time_limit=time_limit,
             node_limit=node_limit,
@@ -254,7 +268,17 @@ def cv(
             "chosen": {"k": int(model.k_), "gamma": float(model.gamma_)},
         }
     }
-    code = finish(job, output, model.solution_, threads=threads, cv=curve, history=live.history, more=found)
+    code = finish(
+        job,
+        output,
+        model.solution_,
+        threads=threads,
+        cv=curve,
+        history=live.history,
+        force_in=inside,
+        force_out=outside,
+        more=found,
+    )
     raise typer.Exit(code)
 
 

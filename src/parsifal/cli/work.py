@@ -16,9 +16,8 @@ from parsifal.certificate import Certificate
 from parsifal.cli.output import INTERRUPTED, NOT_PROVEN, OK, Output
 from parsifal.errors import InputError
 from parsifal.path import Path as SolutionPath
-from parsifal.problem import FloatArray
 from parsifal.progress import Progress
-from parsifal.reporting import Content, CvCurve, gather, write
+from parsifal.reporting import CvCurve, gather, write
 from parsifal.reporting.content import feature_rows
 from parsifal.solution import Solution
 from parsifal.summary import Row
@@ -133,6 +132,8 @@ def finish(
     path: SolutionPath | None = None,
     cv: CvCurve | None = None,
     history: Sequence[Progress] = (),
+    force_in: Sequence[str] | None = None,
+    force_out: Sequence[str] | None = None,
     more: dict[str, Any] | None = None,
 ) -> int:
     """Show the model, write what was asked for, and say how the command ends."""
@@ -163,7 +164,26 @@ def finish(
             output.note(f"the proof was too large to keep, so {job.certificate} holds the claim only")
     if job.report is not None:
         with output.busy(f"looking at other models for the report, up to about {job.report_time:g} s"):
-            write(_content(job, solution, coef, intercept, path, cv, history, threads), job.report)
+            content = gather(
+                job.training,
+                solution,
+                coef=coef,
+                intercept=intercept,
+                names=job.names,
+                target=job.recipe.target,
+                command=job.command,
+                version=parsifal.__version__,
+                data=data_facts(job),
+                whole_path=path,
+                cv=cv,
+                history=history,
+                force_in=force_in,
+                force_out=force_out,
+                # Whoever interrupts a search does not want to wait for pictures.
+                time_limit=0.0 if solution.status == "interrupted" else job.report_time,
+                threads=threads,
+            )
+            write(content, job.report)
         files["report"] = str(job.report)
     for kind, file in files.items():
         output.say(f"{kind} written to {file}")
@@ -225,35 +245,6 @@ def data_facts(job: Job) -> list[tuple[str, str]]:
     if recipe.drop:
         facts.append(("left out", ", ".join(recipe.drop)))
     return facts
-
-
-def _content(
-    job: Job,
-    solution: Solution,
-    coef: FloatArray,
-    intercept: float,
-    path: SolutionPath | None,
-    cv: CvCurve | None,
-    history: Sequence[Progress],
-    threads: int | None,
-) -> Content:
-    return gather(
-        job.training,
-        solution,
-        coef=coef,
-        intercept=intercept,
-        names=job.names,
-        target=job.recipe.target,
-        command=job.command,
-        version=parsifal.__version__,
-        data=data_facts(job),
-        whole_path=path,
-        cv=cv,
-        history=history,
-        # Whoever interrupts a search does not want to wait for pictures.
-        time_limit=0.0 if solution.status == "interrupted" else job.report_time,
-        threads=threads,
-    )
 
 
 def _change(value: float | None) -> str:

@@ -83,7 +83,10 @@ def report(
         data=facts,
         cv=cv_curve_of(model) if hasattr(model, "mse_path_") else None,
         history=tuple(history),
-        time_limit=time_limit,
+        force_in=getattr(model, "force_in", None),
+        force_out=getattr(model, "force_out", None),
+        # Other supports would have to meet the same side conditions, which these searches do not know.
+        time_limit=0.0 if getattr(model, "constraints", None) else time_limit,
     )
     write(content, path)
     return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from parsifal.certificate import CheckResult
 from parsifal.check import check
 from parsifal.criteria import degrees_of_freedom
 from parsifal.path import Path, path
-from parsifal.problem import FloatArray
+from parsifal.problem import FloatArray, check_forced
 from parsifal.progress import Progress
 from parsifal.ranking import Ranking, k_best
 from parsifal.solution import Solution
@@ -111,6 +112,8 @@ def gather(
     whole_path: Path | None = None,
     cv: CvCurve | None = None,
     history: Sequence[Progress] = (),
+    force_in: Any = None,
+    force_out: Any = None,
     time_limit: float = 30.0,
     threads: int | None = None,
 ) -> Content:
@@ -126,18 +129,20 @@ def gather(
         As in `Content`.
     whole_path : Path, optional
         The path, if it is known already.
+    force_in, force_out
+        As in `solve`; needed where the solution has no certificate that says so.
     time_limit : float
-        Seconds for what is computed here.
+        Seconds for what is computed here; 0 leaves it out.
     threads : int, optional
         As in `solve`.
     """
     notes: list[str] = []
     design, y = training.design, training.y
-    forced = solution.certificate
-    force_in = None if forced is None else forced.forced_in
-    force_out = None if forced is None else forced.forced_out
+    if solution.certificate is not None:
+        force_in, force_out = solution.certificate.forced_in, solution.certificate.forced_out
+    fixed = check_forced(design, force_in, force_out)
     if whole_path is None and time_limit > 0:
-        first = max(1, 0 if force_in is None else int(force_in.size))
+        first = max(1, int(np.count_nonzero(fixed == 1)))
         most = min(design.shape[1], max(first, min(_LONGEST_PATH, solution.support.size + 5)))
         whole_path = path(
             design,
@@ -146,8 +151,8 @@ def gather(
             solution.gamma,
             time_limit=0.5 * time_limit,
             threads=threads,
-            force_in=force_in,
-            force_out=force_out,
+            force_in=fixed == 1,
+            force_out=fixed == -1,
             certificate_limit=0.0,
         )
         whole_path = with_known(whole_path, solution, training)
@@ -163,11 +168,11 @@ def gather(
             penalty=solution.penalty or None,
             time_limit=0.5 * time_limit,
             threads=threads,
-            force_in=force_in,
-            force_out=force_out,
+            force_in=fixed == 1,
+            force_out=fixed == -1,
         )
     if time_limit <= 0:
-        notes.append("The path over k and the uniqueness of the support were not computed: no time was left for them.")
+        notes.append("The path over k and the uniqueness of the support were not computed.")
     checked = None
     if solution.certificate is not None and solution.certificate.complete:
         if solution.certificate.records <= _MOST_RECORDS:
@@ -201,7 +206,7 @@ def gather(
 
 
 def with_known(found: Path, solution: Solution, training: Training) -> Path:
-    """The path with the model itself in its place, which may be better or better proven than what a short path found."""
+    """The path with the model itself in its place, where it is better or better proven than what a short path found."""
     places = [i for i, s in enumerate(found) if s.k == solution.support.size]
     if not places or solution.penalty > 0 or solution.k != solution.support.size:
         return found

@@ -146,7 +146,7 @@ def _streams(table: Table, recipe: Recipe) -> bool:
 
 def target_name(table: Table, name: str) -> str:
     """The column that `Recipe.target` means."""
-    if name in table.names:
+    if name in table:
         return name
     if Path(table.source.path).suffix.lower() in (".npy", ".npz") and name.lstrip("-").isdigit():
         place = int(name)
@@ -158,7 +158,7 @@ def target_name(table: Table, name: str) -> str:
 
 
 def _known(table: Table, name: str, option: str) -> str:
-    if name not in table.names:
+    if name not in table:
         raise InputError(_unknown(table, name, option))
     return name
 

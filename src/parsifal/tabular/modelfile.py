@@ -134,7 +134,7 @@ class SavedModel:
         known = {code.name for code in self.codes} | {self.recipe.target, *self.recipe.drop}
         known |= set() if self.recipe.weights is None else {self.recipe.weights}
         for name in drop:
-            if name not in table.names:
+            if name not in table:
                 raise DataError(f"--drop {name} is not a column of {table.source.path}")
         for name in table.names:
             if name not in known and name not in drop:
@@ -145,7 +145,7 @@ class SavedModel:
             wanted = [feature for feature in code.features if feature in coef]
             if not wanted:
                 continue
-            if code.name not in table.names or code.name in drop:
+            if code.name not in table or code.name in drop:
                 raise DataError(f"{table.source.path} has no column {code.name!r}, which the model needs; add it")
             for feature, values in zip(wanted, code.apply(table[code.name], wanted)):
                 out += coef[feature] * values.astype(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ _ARROW = (".arrow", ".feather", ".ipc")
 _ARRAYS = (".npy", ".npz")
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _COPIED = 1 << 30
+_BLOCK = 1 << 24  # bytes of a text file looked at at a time; a row must fit in
 _MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"]
 
 
@@ -49,8 +51,15 @@ class Table:
     def rows(self) -> int:
         return self.source.rows
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._place
+
     def __getitem__(self, name: str) -> Column:
-        return self.columns[self.names.index(name)]
+        return self.columns[self._place[name]]
 
 
 def read_table(
@@ -144,15 +153,26 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
     between = ("\t" if suffix == ".tsv" else ",") if delimiter is None else delimiter
     if len(between) != 1:
         raise InputError(f"the delimiter must be one character, not {between!r}; for a tab write --delimiter tab")
-    try:
-        table = csv.read_csv(
+
+    def read(block: int) -> Any:
+        return csv.read_csv(
             str(path),
-            read_options=csv.ReadOptions(encoding=encoding),
+            read_options=csv.ReadOptions(encoding=encoding, block_size=block),
             parse_options=csv.ParseOptions(delimiter=between, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True, decimal_point=decimal
             ),
         )
+
+    try:
+        try:
+            table = read(_BLOCK)
+        except pa.ArrowInvalid:
+            # The kind of a column is taken from the first block, and a later one may be of another: read as one block.
+            size = path.stat().st_size + 1
+            if suffix != path.suffix.lower() or not _BLOCK < size < 1 << 31:
+                raise
+            table = read(size)
     except LookupError:
         raise InputError(f"encoding {encoding!r} is not known; try --encoding latin-1") from None
     if table.num_columns == 1:
