@@ -30,6 +30,16 @@ def test_thresholds_at_the_ends() -> None:
     assert values == sorted(values)
 
 
+def test_few_rows_of_the_papers_first_figure() -> None:
+    # Right of n0 and left of n1, where the rows are too few for any to be left out.
+    data = pf.datasets.make_sparse_regression(80, 2000, 10, sqrt_snr=20.0, random_state=0)
+    found = outlook(as_design(data.X), data.y, k=10, ks=[10], time_limit=20, threads=1)
+    assert found.snr == pytest.approx(400, rel=0.5)
+    assert found.n0 < 80 < found.n1
+    assert "can be expected to be the true ones" in found.verdict
+    assert found.sizes[0].solved
+
+
 @pytest.mark.parametrize("sqrt_snr", [2.0, 5.0])
 def test_noise_and_size_are_recovered(sqrt_snr: float) -> None:
     data = pf.datasets.make_sparse_regression(300, 60, 4, sqrt_snr=sqrt_snr, random_state=0)
@@ -46,7 +56,7 @@ def test_too_few_rows_are_named() -> None:
     data = pf.datasets.make_sparse_regression(24, 400, 6, sqrt_snr=1.0, random_state=1)
     found = outlook(as_design(data.X), data.y, k=6, ks=[2], time_limit=2, threads=1)
     assert found.n < found.n0 or found.snr == 0
-    assert "more rows" in found.verdict or "no signal" in found.verdict
+    assert "more rows" in found.verdict or "No signal" in found.verdict
     with pytest.raises(InputError, match="choose k between 1 and 400"):
         outlook(as_design(data.X), data.y, k=500)
 

@@ -12,26 +12,24 @@ that ratio.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from parsifal.crossval import SparseRegressorCV
+from parsifal.criteria import fit_term, log_binomial
 from parsifal.design import Design
 from parsifal.errors import InputError
 from parsifal.estimators import resolve_gamma
-from parsifal.path import check_sizes
-from parsifal.problem import FloatArray, Gamma, check_number
+from parsifal.path import check_sizes, path
+from parsifal.problem import FloatArray, Gamma, IntArray, check_number
 from parsifal.progress import History
 from parsifal.solve import solve
 from parsifal.training import Training, prepare
 
-_MOST_FOLD_SIZES = 12
 _LARGEST = 20
-_FOLDS = 5
+_NODES = 200  # for each size of the quick path
 
 
 def information_threshold(k: int, p: int, noise: float) -> float:
@@ -87,7 +85,7 @@ class Outlook:
     ----------
     n, p : int
     k : int
-        The size that the thresholds are for: given, or chosen by a quick cross-validation.
+        The size that the thresholds are for: given, or what eBIC prefers on a quick path.
     gamma : float
     noise : float
         Estimated variance of the noise, in units of the response squared.
@@ -116,8 +114,8 @@ class Outlook:
     def _statistics(self) -> str:
         if self.snr <= 0:
             return (
-                "Cross-validation finds no signal: models of these features predict no better than the mean, and "
-                "the chosen features would say little."
+                "No signal stands out from chance: by eBIC no model of these features beats the mean alone, and the "
+                "chosen features would say little."
             )
         if self.n < self.n0:
             return (
@@ -135,20 +133,21 @@ class Outlook:
         )
 
     def _time(self) -> str:
-        solved = [size for size in self.sizes if size.solved]
-        if len(solved) == len(self.sizes):
-            slowest = max(self.sizes, key=lambda size: size.seconds)
-            return f"All sizes tried are proven already, the slowest (k = {slowest.k}) in {span(slowest.seconds)}."
-        hardest = max(self.sizes, key=lambda size: size.expected_seconds)
-        if hardest.expected_seconds < 1e7:
-            return (
-                f"Expect about {span(hardest.expected_seconds)} for k = {hardest.k}; this is estimated from how fast "
-                "its bound rose."
+        asked = min(self.sizes, key=lambda size: abs(size.k - self.k))
+        others = [size for size in self.sizes if size is not asked and not size.solved]
+        if asked.solved:
+            words = f"The proof for k = {asked.k} takes {span(asked.seconds)}: it is done already."
+        elif asked.expected_seconds < 1e7:
+            words = f"Expect about {span(asked.expected_seconds)} for k = {asked.k}, by how fast its bound rose."
+        else:
+            words = (
+                f"A proof for k = {asked.k} is not in sight: set --time-limit and take the gap as it is, or make the "
+                "problem easier with a smaller k or a smaller gamma."
             )
-        return (
-            f"A proof for k = {hardest.k} is not in sight: set --time-limit and take the gap as it is, or make the "
-            "problem easier with a smaller k or a smaller gamma."
-        )
+        if others:
+            listed = ", ".join(f"{span(size.expected_seconds)} for k = {size.k}" for size in others)
+            words += f" Other sizes: {listed} (estimates)."
+        return words
 
 
 def outlook(
@@ -163,7 +162,6 @@ def outlook(
     standardize: bool = True,
     time_limit: float = 20.0,
     threads: int | None = None,
-    seed: int = 0,
 ) -> Outlook:
     """Say how hard a problem will be.
 
@@ -172,7 +170,7 @@ def outlook(
     design, y, weight
         The data, as `SparseRegressor.fit` takes them.
     k : int, optional
-        The size in question; by default the one that a quick cross-validation prefers.
+        The size in question; by default the one that eBIC prefers on a quick path.
     ks : sequence of int, optional
         Sizes for the short solves; by default some below and above `k`.
     gamma, fit_intercept, standardize
@@ -181,8 +179,6 @@ def outlook(
         Seconds in all, about: two fifths for the noise, the rest for the short solves.
     threads : int, optional
         As in `solve`.
-    seed : int
-        Shuffles the folds.
     """
     limit = check_number(time_limit, "time_limit", minimum=0.1)
     training = prepare(design, y, weight=weight, fit_intercept=fit_intercept, standardize=standardize)
@@ -190,9 +186,9 @@ def outlook(
     n, p = training.design.shape
     if k is not None and not 1 <= k <= p:
         raise InputError(f"k = {k}, but there are {p} features; choose k between 1 and {p}")
-    k, noise = _noise(design, y, weight, k, ridge, fit_intercept, standardize, 0.4 * limit, seed)
+    k, noise, signal = _noise(training, k, ridge, fit_intercept, 0.4 * limit, threads)
     variance = float(training.y @ training.y) / training.mass
-    snr = max(0.0, variance - noise) / noise if noise > 0 else math.inf
+    snr = 0.0 if not signal else max(0.0, variance - noise) / noise if noise > 0 else math.inf
     unit = k / snr if snr > 0 else math.inf
     sizes = check_sizes(ks, "ks") if ks is not None else sorted({max(1, k // 2), k, min(p, 2 * k)})
     sizes = [size for size in sizes if size <= p]
@@ -213,41 +209,44 @@ def outlook(
 
 
 def _noise(
-    design: Design,
-    y: FloatArray,
-    weight: FloatArray | None,
-    k: int | None,
-    gamma: float,
-    fit_intercept: bool,
-    standardize: bool,
-    seconds: float,
-    seed: int,
-) -> tuple[int, float]:
-    """The size in question and the squared error on rows left out, by a cross-validation without proofs."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.model_selection import KFold
+    training: Training, k: int | None, gamma: float, intercept: bool, seconds: float, threads: int | None
+) -> tuple[int, float, bool]:
+    """The size in question, the noise's variance, and whether eBIC prefers that model to the mean alone.
 
-    n, p = design.shape
-    folds = min(_FOLDS, n)
-    most = max(1, min(_LARGEST, p, (n - n // folds) // 3))
-    sizes = [k] if k is not None else np.unique(np.geomspace(1, most, _MOST_FOLD_SIZES).round().astype(int)).tolist()
-    model = SparseRegressorCV(
-        ks=sizes,
-        gammas=[gamma],
-        cv=KFold(folds, shuffle=True, random_state=seed),
-        one_se=True,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        fold_node_limit=1,
-        fold_time_limit=seconds / (folds * len(sizes)),
-        node_limit=1,
-        time_limit=seconds / folds,
+    A path without proofs gives the supports; least squares on them gives the residuals, for what the ridge shrinks is
+    no noise. All rows are used: near the thresholds the folds of a cross-validation would be below them.
+    """
+    n, p = training.design.shape
+    most = max(1, min(_LARGEST, p, n // 3))
+    sizes = range(1, most + 1) if k is None else [k]
+    found = path(
+        training.design,
+        training.y,
+        sizes,
+        gamma,
+        time_limit=seconds,
+        node_limit=_NODES,
+        threads=threads,
+        certificate_limit=0.0,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(design, y, weight)
-    g, i = model.best_index_
-    return int(model.k_), float(model.mse_path_[g, i].mean())
+    total = float(training.y @ training.y)
+    rest = [_residual(training, s.support) for s in found]
+    ebic = [
+        fit_term(rss, n) + math.log(n) * s.support.size + 2 * log_binomial(p, s.support.size)
+        for rss, s in zip(rest, found)
+    ]
+    best = int(np.argmin(ebic))
+    if ebic[best] >= fit_term(total, n):
+        return found[best].k, total / max(training.mass - intercept, 1.0), False
+    free = training.mass - found[best].support.size - intercept
+    return found[best].k, rest[best] / max(free, 1.0), True
+
+
+def _residual(training: Training, support: IntArray) -> float:
+    """Sum of squares that least squares on the support leaves."""
+    columns = training.design.columns(support)
+    residual = training.y - columns @ np.linalg.lstsq(columns, training.y, rcond=None)[0]
+    return float(residual @ residual)
 
 
 def _try(training: Training, k: int, gamma: float, seconds: float, threads: int | None) -> SizeOutlook:
@@ -298,6 +297,8 @@ def span(seconds: float) -> str:
     """A stretch of time in words."""
     if not math.isfinite(seconds):
         return "an unknown time"
+    if seconds > 3e7:
+        return "more than a year"
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * size:
             return f"{seconds / size:.2g} {unit}"

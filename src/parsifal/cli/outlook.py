@@ -23,9 +23,7 @@ def diagnose(
     target: o.Target,
     k: Annotated[
         int | None,
-        typer.Option(
-            "--k", "-k", help="The size in question; by default cross-validation's choice.", rich_help_panel=o.MODEL
-        ),
+        typer.Option("--k", "-k", help="The size in question; by default eBIC's choice.", rich_help_panel=o.MODEL),
     ] = None,
     ks: Annotated[
         str | None,
@@ -108,7 +106,7 @@ def diagnose(
 def _show(output: Output, found: Outlook, *, chosen: bool) -> None:
     from parsifal.hardness import span
 
-    how = "chosen by a quick cross-validation" if chosen else "as asked"
+    how = "chosen by eBIC on a quick path" if chosen else "as asked"
     output.say(f"{found.n} rows, {found.p} features; k = {found.k} ({how}), gamma = {found.gamma:.4g}")
     noise = math.sqrt(found.noise) if found.noise > 0 else 0.0
     ratio = "no signal found" if found.snr <= 0 else f"signal-to-noise ratio {found.snr:.3g}"

@@ -53,19 +53,22 @@ class Output:
         if self.json or self.quiet:
             return
         table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        longest = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
         for i, name in enumerate(head):
+            words = i in left
+            # Names may wrap on a narrow terminal; a number that is cut would be another number.
             table.add_column(
                 Text(name),
-                justify="left" if i in left else "right",
-                overflow="fold",
+                justify="left" if words else "right",
                 header_style="dim",
-                no_wrap=i not in left,
+                overflow="fold",
+                no_wrap=not words,
+                min_width=None if words else longest[i],
             )
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
-        # Not to a terminal: as wide as it takes, so that nothing is cut.
-        width = None if self.out.is_terminal else max(100, 4 + max(sum(len(c) + 2 for c in r) for r in [head, *rows]))
-        self.out.print(table, width=width)
+        needed = sum(longest) + 2 * len(head)
+        self.out.print(table, width=None if self.out.is_terminal else max(needed, len(title)), crop=False)
 
     def busy(self, words: str) -> AbstractContextManager[object]:
         """Show, on a terminal, that something takes its time."""
