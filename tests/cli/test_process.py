@@ -75,6 +75,26 @@ def test_ctrl_c_prints_the_best_so_far(hard: Path, number: signal.Signals) -> No
     assert "the search was interrupted" in Path("r.html").read_text(encoding="utf-8")
 
 
+def test_ctrl_c_in_the_folds_ends_cleanly(hard: Path) -> None:
+    command = [*PARSIFAL, "cv", hard, "-t", "y", "--ks", "5-20", "--gammas", "1,3,10,30,100"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    watchdog = threading.Timer(120, process.kill)
+    watchdog.start()
+    try:
+        assert process.stderr is not None
+        assert "fits" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("error: interrupted after")
+
+
 def test_without_its_libraries_it_says_how_to_get_them() -> None:
     code = "import sys; sys.modules['typer'] = None\nfrom parsifal.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

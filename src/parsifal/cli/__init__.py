@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -14,4 +17,12 @@ def main() -> None:
             raise
         sys.stderr.write(f"The command line needs {error.name}: pip install 'parsifal[cli]'\n")
         raise SystemExit(1) from None
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            # Threads of a cross-validation may still be in compiled code, which must not outlive the interpreter.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(_INTERRUPTED)
+        raise

@@ -90,6 +90,7 @@ class Live:
 
     def __init__(self, output: Output) -> None:
         self.history = History()
+        self.fits_done = 0
         self._output = output
         self._next: float | None = None
         self._live: RichLive | None = None
@@ -114,6 +115,7 @@ class Live:
 
     def fits(self, done: int, total: int, seconds: float) -> None:
         """Fits of a cross-validation that are done."""
+        self.fits_done = done
         left = seconds / done * (total - done)
         self._show(f"cross-validation: {done} of {total} fits, {seconds:.1f} s, about {left:.0f} s left")
 
@@ -142,10 +144,11 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler) if main else None
         try:
             return command(*args, **kwargs)
-        except (typer.Exit, typer.Abort):
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            # Whoever reads has closed the pipe (`| head`): typer ends quietly.
             raise
-        except KeyboardInterrupt:
-            _fail("interrupted before there was anything to show; run it again", kwargs, INTERRUPTED)
+        except KeyboardInterrupt as stop:
+            _fail(str(stop) or "interrupted before there was anything to show; run it again", kwargs, INTERRUPTED)
         except Exception as error:
             if kwargs.get("debug"):
                 raise

@@ -246,7 +246,14 @@ def cv(
             node_limit=node_limit,
             n_jobs=-1 if threads is None else threads,
             progress=live,
-        ).fit(job.encoded.design, job.encoded.y, job.encoded.weight)
+        )
+        try:
+            model.fit(job.encoded.design, job.encoded.y, job.encoded.weight)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted after {live.fits_done} fits of the cross-validation, before anything was chosen; "
+                "fewer --ks, --gammas or --folds take less time"
+            ) from None
     curve = cv_curve_of(model)
     g, i = curve.best
     head = ("k", *(f"gamma {gamma:.3g}" for gamma in curve.gammas))
