@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import relaxation, scale, scan, search, table1
+from benchmarks import crossval, cuts, kernels, lifting, relaxation, scale, scan, search, table1
 from benchmarks.report import environment, parser
 
 BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
@@ -16,6 +16,10 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "relaxation": relaxation.main,
     "table1": table1.main,
     "search": search.main,
+    "cuts": cuts.main,
+    "crossval": crossval.main,
+    "lifting": lifting.main,
+    "kernels": kernels.main,
     "scale": scale.main,
 }
 

@@ -106,7 +106,7 @@ def test_a_worker_killed_in_the_middle_of_a_read(client: Client, tmp_path: Path)
 def test_nan_in_a_block_is_named(client: Client) -> None:
     X, y, _ = _problem()
     X[17, 333] = np.nan
-    with pytest.raises(pf.NonFiniteError, match=r"X\[17, 333\] is nan \(row 17, column 33 of the Dask block"):
+    with pytest.raises(pf.NonFiniteError, match=r"X\[17, 333\] is NaN \(row 17, column 33 of the Dask block"):
         pf.solve(da.from_array(X, chunks=(150, 100)), y, k=5, gamma=0.1)
 
 

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import SparseLinearModel
+from parsifal.estimators import SparseLinearModel, method_options
 from parsifal.folds import FoldResult, FoldTask, run_fold
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
@@ -263,6 +263,7 @@ class SparseRegressorCV(SparseLinearModel):
             warm_start=min(fits, key=lambda fit: fit.objective).support,
             force_in=fix == 1,
             force_out=fix == -1,
+            **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)
@@ -295,13 +296,13 @@ def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tupl
         raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
     mean = np.where(np.isfinite(mean), mean, -np.inf)
     # Transposed, so that the first of equals has the smallest k.
-    i, g = np.unravel_index(int(np.argmax(mean.T)), mean.T.shape)
+    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
     if one_se and scores.shape[2] > 1:
         error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
         near = mean >= mean[g, i] - error
         i = int(np.flatnonzero(near.any(axis=0))[0])
         g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
-    return int(g), int(i)
+    return g, i
 
 
 class Bar:

@@ -43,6 +43,7 @@ def run(
     starts: Sequence[IntArray] = (),
     reporter: Reporter | None = None,
     handover: Handover | None = None,
+    ceiling: float = math.inf,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
     """Solve a problem.
@@ -57,6 +58,9 @@ def run(
         Gets the progress.
     handover : Handover, optional
         What an earlier solve on the same design and y has left; takes what this one leaves.
+    ceiling : float
+        Supports with a larger objective are of no interest: if there are only such, the solve ends with a bound close
+        to the ceiling, an incumbent above it, and status "gap_open".
     checkpoint : Checkpoint, optional
         Where the state of the solve is kept, and taken up from.
     """
@@ -75,18 +79,19 @@ def run(
         poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
 
     def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
-        reporter.show(
-            Progress(
-                objective=min(objective, root.incumbent.objective),
-                lower_bound=root.claim(max(root.lower_bound, lower_bound)),
-                nodes=int(nodes),
-                open_nodes=int(open_nodes),
-                seconds=time.monotonic() - started,
-                reads=problem.design.reads - reads,
-            )
+        reporter.show(snapshot(objective, lower_bound, nodes, open_nodes))
+
+    def snapshot(objective: float, lower_bound: float, nodes: float, open_nodes: float) -> Progress:
+        return Progress(
+            objective=min(objective, root.incumbent.objective),
+            lower_bound=root.claim(max(root.lower_bound, lower_bound)),
+            nodes=int(nodes),
+            open_nodes=int(open_nodes),
+            seconds=time.monotonic() - started,
+            reads=problem.design.reads - reads,
         )
 
-    root = start_root(problem, rel_gap=options.rel_gap, starts=starts)
+    root = start_root(problem, rel_gap=options.rel_gap, starts=starts, ceiling=ceiling)
     found: SearchResult | None = None
     status: Status
     with reporter:
@@ -112,7 +117,12 @@ def run(
                 checkpoint=checkpoint,
             )
             status = found.status
+        if reporter.active and status != "interrupted":
+            nodes, left = (0, 0) if found is None else (found.nodes, int(status != "optimal"))
+            reporter.show(snapshot(root.incumbent.objective, root.lower_bound, nodes, left), last=True)
     lower_bound = root.claim(root.lower_bound)
+    if status == "optimal" and ceiling < root.incumbent.objective:
+        status = "gap_open"
     certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
     if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
         # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.

@@ -219,8 +219,8 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
             "gap_open": "before the proof was complete",
         }[solution.status]
         warnings.warn(
-            f"{type(self).__name__} stopped {reason} with a gap of {solution.gap:.3%}: its features are the best found, "
-            "but not proven to be the best; raise the limit, or make gamma smaller",
+            f"{type(self).__name__} stopped {reason} with a gap of {solution.gap:.3%}: its features are the best "
+            "found, but not proven to be the best; raise the limit, or make gamma smaller",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -371,6 +371,7 @@ class SparseRegressor(SparseLinearModel):
             force_in=self.force_in,
             force_out=self.force_out,
             progress=self.progress,
+            **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)
@@ -392,6 +393,12 @@ def resolve_gamma(gamma: Any, training: Training) -> float:
             raise InputError(f'gamma must be a positive number or "auto", not {gamma!r}')
         return training.auto_gamma()
     return check_gamma(gamma)
+
+
+def method_options(model: Any) -> dict[str, Any]:
+    """The options of `solve` that say how; `backend` only counts where a method has one."""
+    options = {"method": model.method, "constraints": model.constraints}
+    return options if model.method == "search" else {**options, "backend": model.backend}
 
 
 def _is_native(X: Any) -> bool:

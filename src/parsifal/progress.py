@@ -38,6 +38,13 @@ class Progress:
         )
 
 
+class History(list[Progress]):
+    """Keeps every snapshot: ``pf.solve(..., progress=history)``, then ``pf.plots.bounds(history)``."""
+
+    def __call__(self, progress: Progress) -> None:
+        self.append(progress)
+
+
 ProgressOption = bool | Callable[[Progress], object]
 
 
@@ -47,14 +54,15 @@ class Reporter:
     def __init__(self, option: ProgressOption, stream: TextIO | None = None) -> None:
         if not (isinstance(option, bool) or callable(option)):
             raise InputError(f"progress must be True, False or a function, not {option!r}")
-        self.active = bool(option)
+        # An empty list that can be called is false, but wants to be called.
+        self.active = callable(option) or bool(option)
         self._call = option if callable(option) else None
         self._stream = stream
         self._shown = -1e9
         self._width = 0
 
-    def show(self, progress: Progress) -> None:
-        """Take a snapshot."""
+    def show(self, progress: Progress, *, last: bool = False) -> None:
+        """Take a snapshot; the last one is shown in any case."""
         if not self.active:
             return
         if self._call is not None:
@@ -62,7 +70,7 @@ class Reporter:
             return
         stream = self._stream or sys.stderr
         now = time.monotonic()
-        if now - self._shown < (0.1 if stream.isatty() else 5.0):
+        if now - self._shown < (0.1 if stream.isatty() else 5.0) and not last:
             return
         self._shown = now
         self._write(stream, progress)

@@ -67,11 +67,17 @@ class Root:
     solves: int = 0
     largest_square: float = 0.0  # of the columns' norms, among those gathered
     root_bound: float = -np.inf
+    ceiling: float = np.inf  # supports above it are of no interest
+
+    @property
+    def target(self) -> float:
+        """What the bound has to reach, up to the gap."""
+        return min(self.incumbent.objective, self.ceiling)
 
     @property
     def cutoff(self) -> float:
         # Less than the gap allows, so that the margin of the claim and the last roundings fit in.
-        value = self.incumbent.objective
+        value = self.target
         return value - max(self.prune_gap * abs(value), self.prune_abs_gap)
 
     @property
@@ -93,7 +99,7 @@ class Root:
 
     @property
     def closed(self) -> bool:
-        value = self.incumbent.objective
+        value = self.target
         return value - self.lower_bound <= (1 - MARGIN) * max(self.rel_gap * abs(value), self.abs_gap)
 
     def offer(self, candidate: Incumbent) -> None:
@@ -171,7 +177,7 @@ class Root:
         return new, count
 
 
-def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] = ()) -> Root:
+def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] = (), ceiling: float = np.inf) -> Root:
     """A root with a first incumbent: the best of the starts, or the columns forced in alone."""
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
     fits = [fit_support(problem.design, problem.y, s, problem.gamma, problem.penalty) for s in starts or [forced]]
@@ -182,6 +188,7 @@ def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] =
         incumbent=min(fits, key=lambda fit: fit.objective),
         # alpha = 0: every term of the objective is nonnegative.
         lower_bound=problem.penalty * forced.size,
+        ceiling=ceiling,
     )
 
 
@@ -260,10 +267,10 @@ def _read_rounds(
         added = work.violators(last, root.fix, max(100, work.index.size // 2))
         if added.size:
             work.add(added)
-            least = 0.1 * (root.incumbent.objective - root.cutoff)
+            least = 0.1 * (root.target - root.cutoff)
             inner = max(min(inner, 0.05 * (last.node.primal - last.bound)), least)
-        elif inner > 1e-2 * (root.incumbent.objective - root.cutoff) and last.node.stop != "stalled":
-            inner = max(0.1 * inner, 1e-3 * (root.incumbent.objective - root.cutoff))
+        elif inner > 1e-2 * (root.target - root.cutoff) and last.node.stop != "stalled":
+            inner = max(0.1 * inner, 1e-3 * (root.target - root.cutoff))
         else:
             return
 
@@ -302,7 +309,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     while True:
         q = reduced.quadratic if tightened is None else tightened.quadratic
         scale = np.ones(q.size) if tightened is None else tightened.scale
-        tolerance = 0.1 * (root.incumbent.objective - root.cutoff)
+        tolerance = 0.1 * (root.target - root.cutoff)
         node = q.relax(reduced.fix, v / scale, cutoff=root.cutoff, tolerance=tolerance)
         root.solves += node.solves
         v = node.v * scale

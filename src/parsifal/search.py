@@ -59,7 +59,7 @@ def run_search(
         root.v,
         diagonal,
         twin.tolist(),
-        root.incumbent.objective,
+        root.target,
         root.prune_gap,
         root.prune_abs_gap,
         time_limit,

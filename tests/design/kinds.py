@@ -6,6 +6,7 @@ import itertools
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import dask.array as da
@@ -20,6 +21,7 @@ import zarr
 
 from parsifal.datasets import SyntheticDesign
 from parsifal.design import Design, View, as_design, open_design
+from parsifal.lifting import NonlinearFeatures
 
 N, P = 61, 23
 DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64"]
@@ -297,6 +299,30 @@ def _dask(chunks: tuple[int, int], dtype: str = "float64") -> Callable[[], Kind]
     return make
 
 
+def _lifted(make: Callable[[], Kind], products: bool | str = False) -> Callable[[], Kind]:
+    """Nonlinear features; what they must equal is written down here once more."""
+    formulas = {
+        "x": lambda x: x,
+        "sqrt|x|": lambda x: np.sqrt(np.abs(x)),
+        "x^2": lambda x: x**2,
+        "tanh(2 x)": lambda x: np.tanh(2 * x),
+    }
+
+    def build() -> Kind:
+        kind = make()
+        lift = NonlinearFeatures(list(formulas), products, constant="keep")
+        design = lift.fit_design(kind.design)
+        kind.design.reads = 0.0
+        X = kind.dense
+        columns = [f(X[:, j]) for j in range(X.shape[1]) for f in formulas.values()]
+        factors = [(j // 4, c) for j, c in enumerate(columns) if products == "all" or j % 4 == 0]
+        if products:
+            columns += [a * b for (i, a), (j, b) in combinations(factors, 2) if i != j]
+        return Kind(design, np.column_stack(columns), tol=1e-11)
+
+    return build
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     **{f"{dtype}-{layout}": _dense(dtype, layout) for dtype in DTYPES for layout in LAYOUTS},
     **{
@@ -353,4 +379,12 @@ for _name, _make in BASES.items():
     KINDS[f"slice-of-view-of-{_name}"] = _slice(_view(_make, "all"))
     KINDS[f"view-of-view-of-{_name}"] = _view(_make, "some", depth=2)
     KINDS[f"view-of-slice-of-{_name}"] = _view(_slice(_make), "mask")
+    KINDS[f"lifted-{_name}"] = _lifted(_make)
+KINDS["lifted-products"] = _lifted(KINDS["float64-C"], products=True)
+KINDS["lifted-all-products"] = _lifted(_dense("float64", "C", (30, 5)), products="all")
+KINDS["lifted-one-row"] = _lifted(_dense("float64", "C", (1, 9)))
+KINDS["lifted-tall"] = _lifted(_dense("float32", "C", (9001, 3)), products=True)
+KINDS["lifted-view"] = _lifted(_view(KINDS["float64-C"], "some"))
+KINDS["slice-of-lifted"] = _slice(_lifted(KINDS["float64-C"], products=True))
+KINDS["view-of-lifted"] = _view(_lifted(KINDS["float64-C"], products=True), "mask", depth=2)
 KINDS["views-folded"] = _plain_views

@@ -165,7 +165,7 @@ def scan_block(
         if len(bad):
             i, j = (int(at) for at in bad[0])
             raise NonFiniteError(
-                f"X[{corner[0] + i}, {corner[1] + j}] is {array[i, j]} (row {i}, column {j} of the Dask block that "
+                f"X[{corner[0] + i}, {corner[1] + j}] is {'NaN' if np.isnan(array[i, j]) else array[i, j]} (row {i}, column {j} of the Dask block that "
                 f"starts at {corner}); drop or impute missing values"
             ) from None
         raise NonFiniteError(f"in the Dask block that starts at {corner}: {error}") from None

@@ -1,0 +1,274 @@
+"""The loss of a weighted sum of kernels, its gradient, and the dual bound.
+
+For kernel matrices K_j = Z_j Z_j' and weights s in [0, 1]^m,
+
+    c(s) = 1/2 y' (I + gamma sum_j s_j K_j)^-1 y = 1/2 y'alpha,    dc/ds_j = -gamma/2 q_j,   q_j = alpha'K_j alpha,
+
+which is the loss of sparse regression with |Z_j'alpha|^2 in place of (x_j'alpha)^2. For any alpha,
+
+    D(alpha) = y'alpha - 1/2 |alpha|^2 - sum of the k largest positive (gamma/2 q_j - penalty)  <=  c(S) + penalty |S|.
+
+Kernels of low rank are held as factors Z_j, side by side; the others as matrices. A factor that leaves out a part E_j
+of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one
+for the kernel as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve, lapack, qr
+
+from parsifal.errors import InputError, NumericalError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_EPS = float(np.finfo(np.float64).eps)
+# A kernel of at most this share of n in rank is worth a factor.
+_LOW_RANK = 0.4
+# Part of a kernel's trace that its factor may leave out; bounds pay for it.
+_LEFT_OUT = 1e-13
+# A matrix whose factor would leave out more, for want of digits in its entries, stays a matrix: gaps could not close.
+_MOST_LEFT_OUT = 1e-11
+
+
+@dataclass(frozen=True)
+class Block:
+    """One kernel: a factor Z, or a matrix K, and a bound on the eigenvalues of what the factor leaves out."""
+
+    factor: FloatArray | None
+    matrix: FloatArray | None
+    left_out: float = 0.0
+
+
+def factor_block(Z: FloatArray) -> Block:
+    """The kernel ZZ'; a factor with more columns than it needs becomes a matrix."""
+    n, r = Z.shape
+    if r <= _LOW_RANK * n:
+        return Block(np.ascontiguousarray(Z), None)
+    return Block(None, Z @ Z.T)
+
+
+def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
+    """A positive semidefinite matrix, factored if its rank is low.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The kernel.
+    name : str
+        What to call it in an error.
+    eps : float
+        Relative rounding error of the entries; a matrix that is indefinite by no more is replaced by its positive part.
+    """
+    n = len(K)
+    size = float(np.max(np.abs(K), initial=0.0))
+    if not np.isfinite(size):
+        raise InputError(f"{name} holds NaN or infinite values")
+    if np.max(np.abs(K - K.T), initial=0.0) > 1e-8 * size:
+        raise InputError(f"{name} is not symmetric")
+    K = 0.5 * (K + K.T)
+    trace = float(np.trace(K))
+    if size == 0.0:
+        return Block(np.zeros((n, 0)), None)
+    lower, pivot, rank, info = lapack.dpstrf(K, tol=_LEFT_OUT * max(trace, 0.0) / n, lower=1)
+    del info
+    L = np.tril(lower)[:, :rank]
+    Z = np.empty_like(L)
+    Z[pivot - 1] = L
+    rest = K - Z @ Z.T
+    # The rest of a semidefinite matrix is as small as the pivots that were left; anything else shows up here.
+    if trace <= 0.0 or np.max(np.abs(rest)) > 1e-8 * size:
+        values, vectors = np.linalg.eigh(K)
+        if trace > 0.0 and values[0] >= -4.0 * n * eps * size:
+            keep = values > _EPS * n * values[-1]
+            return factor_block(vectors[:, keep] * np.sqrt(values[keep]))
+        raise InputError(
+            f"{name} is not positive semidefinite (smallest eigenvalue {values[0]:.3g}, largest entry {size:.3g}); "
+            "only such a matrix is a kernel"
+        )
+    # No eigenvalue is larger than the largest sum of a row's sizes.
+    left_out = float(np.abs(rest).sum(axis=1).max()) + 4.0 * n * _EPS * size
+    if rank > _LOW_RANK * n or left_out > _MOST_LEFT_OUT * trace:
+        return Block(None, K)
+    return Block(Z, None, left_out)
+
+
+class Oracle:
+    """Loss, gradient and dual bound for a set of kernels and a response.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        The kernels.
+    y : ndarray of shape (n,)
+        The response.
+    gamma : float
+        Ridge weight.
+    penalty : float
+        Price of a kernel.
+    compress : bool
+        Whether the data may be replaced by fewer rows with the same inner products.
+    """
+
+    def __init__(
+        self, blocks: Sequence[Block], y: FloatArray, gamma: float, penalty: float = 0.0, *, compress: bool = True
+    ) -> None:
+        self.gamma = gamma
+        self.penalty = penalty
+        self.m = len(blocks)
+        self.half = 0.5 * float(y @ y)
+        self._low = np.array([j for j, block in enumerate(blocks) if block.factor is not None], dtype=np.int64)
+        self._full = np.array([j for j, block in enumerate(blocks) if block.factor is None], dtype=np.int64)
+        factors = [blocks[j].factor for j in self._low]
+        Z = np.hstack([np.zeros((len(y), 0)), *(f for f in factors if f is not None)])
+        self._start = np.concatenate([[0], np.cumsum([0 if f is None else f.shape[1] for f in factors])]).astype(
+            np.int64
+        )
+        matrices = [blocks[j].matrix for j in self._full]
+        self._K = np.stack([K for K in matrices if K is not None]) if matrices else np.zeros((0, 0, 0))
+        self.left_out = np.array([block.left_out for block in blocks])
+        if compress and len(self._full) == 0 and Z.shape[1] + 1 < len(y):
+            # Only inner products matter: the R factor of [Z, y] stands in for the data.
+            R = qr(np.column_stack([Z, y]), mode="r", check_finite=False)[0][: Z.shape[1] + 1]
+            Z, y = np.ascontiguousarray(R[:, :-1]), np.ascontiguousarray(R[:, -1])
+        self._Z = Z
+        self._views: list[FloatArray | None] = [None] * self.m
+        for at, j in enumerate(self._low.tolist()):
+            self._views[j] = Z[:, self._start[at] : self._start[at + 1]]
+        self.y = y
+        self.n = len(y)
+        self._owner = np.repeat(np.arange(len(self._low)), np.diff(self._start))
+        self._nonempty = np.flatnonzero(np.diff(self._start) > 0)
+        self.norms = np.zeros(self.m)  # bounds on the largest eigenvalue
+        self.norms[self._low] = self._sum_by_kernel(np.einsum("ij,ij->j", Z, Z))
+        self.norms[self._full] = np.einsum("jii->j", self._K) if len(self._full) else 0.0
+
+    def value_and_gradient(self, s: FloatArray) -> tuple[float, FloatArray]:
+        """c(s) + penalty sum(s) and its gradient, for weights in [0, 1]."""
+        system = self.system(s)
+        alpha = system.solve(self.y)
+        q = self.quadratic(alpha)
+        return self.value(s, alpha, q), self.penalty - 0.5 * self.gamma * q
+
+    def value(self, s: FloatArray, alpha: FloatArray, q: FloatArray | None = None) -> float:
+        """1/2 |y - sum_j Z_j w_j|^2 + sum_j |w_j|^2 / (2 gamma s_j) + penalty sum(s) at w_j = gamma s_j Z_j'alpha.
+
+        At alpha(s) this is c(s) + penalty sum(s); at any other alpha it is more, so rounding does not make it a false
+        value.
+        """
+        rest = self.y - self.gamma * self.apply(s, alpha)
+        ridge = self.gamma * float(s @ (self.quadratic(alpha) if q is None else q))
+        return float(0.5 * (rest @ rest) + 0.5 * ridge + self.penalty * s.sum())
+
+    def quadratic(self, alpha: FloatArray) -> FloatArray:
+        """q_j = alpha'K_j alpha for every kernel."""
+        out = np.zeros(self.m)
+        if len(self._low):
+            g = alpha @ self._Z
+            out[self._low] = self._sum_by_kernel(g * g)
+        if len(self._full):
+            out[self._full] = (self._K @ alpha) @ alpha
+        return np.maximum(out, 0.0)
+
+    def vectors(self, alpha: FloatArray, kernels: IntArray) -> FloatArray:
+        """K_j alpha for the kernels, as columns."""
+        out = np.empty((self.n, len(kernels)))
+        for i, j in enumerate(kernels):
+            Z = self.factor(j)
+            out[:, i] = self.matrix(j) @ alpha if Z is None else Z @ (Z.T @ alpha)
+        return out
+
+    def apply(self, s: FloatArray, alpha: FloatArray) -> FloatArray:
+        """sum_j s_j K_j alpha."""
+        used = np.flatnonzero(s)
+        return self.vectors(alpha, used) @ s[used]
+
+    def factor(self, j: int) -> FloatArray | None:
+        """Z_j, or None where the kernel is held as a matrix."""
+        return self._views[j]
+
+    def matrix(self, j: int) -> FloatArray:
+        """K_j of a kernel that is held as a matrix."""
+        return np.asarray(self._K[np.searchsorted(self._full, j)])
+
+    def system(self, s: FloatArray) -> System:
+        """I + gamma sum_j s_j K_j, factored."""
+        used = np.flatnonzero(s).tolist()
+        factors = [(np.sqrt(self.gamma * s[j]), self.factor(j)) for j in used]
+        B = np.hstack([np.zeros((self.n, 0)), *(root * Z for root, Z in factors if Z is not None)])
+        whole = [j for j, (_, Z) in zip(used, factors) if Z is None]
+        return System(B, [self.gamma * s[j] * self.matrix(j) for j in whole])
+
+    def bound(
+        self, alpha: FloatArray, q: FloatArray, fixed_in: npt.NDArray[np.bool_], free: npt.NDArray[np.bool_], room: int
+    ) -> tuple[float, FloatArray]:
+        """D(alpha) at a node, less what rounding may be worth, and the terms a_j that it was made of.
+
+        Parameters
+        ----------
+        alpha, q : ndarray
+            Any vector, and `quadratic` of it.
+        fixed_in, free : boolean masks
+            Kernels that are in, and kernels that are open; the others are out.
+        room : int
+            How many of the open ones may enter.
+        """
+        size = float(alpha @ alpha)
+        root = np.sqrt(size)
+        # n eps |Z_j| |alpha| bounds the rounding of Z_j'alpha.
+        rough = 4.0 * _EPS * (self.n + 16)
+        safe = q + self.left_out * size + rough * root * np.sqrt(self.norms) * (2.0 * np.sqrt(q) + rough * root)
+        a = 0.5 * self.gamma * safe - self.penalty
+        value = float(self.y @ alpha) - 0.5 * size - float(a[fixed_in].sum())
+        value -= float(largest(a[free], room).sum())
+        return float(value - rough * (abs(float(self.y @ alpha)) + size)), a
+
+    def _sum_by_kernel(self, values: FloatArray) -> FloatArray:
+        out = np.zeros(len(self._low))
+        if len(self._nonempty):
+            out[self._nonempty] = np.add.reduceat(values, self._start[self._nonempty])
+        return out
+
+
+def largest(values: FloatArray, count: int) -> FloatArray:
+    """The `count` largest of the positive values."""
+    values = values[values > 0.0]
+    if count <= 0:
+        return values[:0]
+    return values if len(values) <= count else np.partition(values, len(values) - count)[-count:]
+
+
+class System:
+    """I + BB' + sum of matrices, factored in whichever space is smaller."""
+
+    def __init__(self, B: FloatArray, matrices: list[FloatArray]) -> None:
+        n, r = B.shape
+        self._B: FloatArray | None = None
+        if not matrices and r < n:
+            self._B = B
+            M = B.T @ B
+        else:
+            M = B @ B.T
+            for K in matrices:
+                M += K
+        M[np.diag_indices_from(M)] += 1.0
+        try:
+            self._cho = cho_factor(M, lower=True, overwrite_a=True, check_finite=False) if len(M) else None
+        except np.linalg.LinAlgError:
+            raise NumericalError(
+                "I + gamma K is not positive definite in double precision; use a smaller gamma or scale the kernels"
+            ) from None
+
+    def solve(self, v: FloatArray) -> FloatArray:
+        """Solve the system for a vector or for columns."""
+        if self._cho is None:
+            return v.copy()
+        if self._B is None:
+            return np.asarray(cho_solve(self._cho, v, check_finite=False))
+        inner = cho_solve(self._cho, self._B.T @ v, check_finite=False)
+        return np.asarray(v - self._B @ inner)
