@@ -129,6 +129,16 @@ def test_joblib_runs_solves_on_the_same_client(client: Client) -> None:
     assert all(np.array_equal(sol.support, design.support) for sol in made)
 
 
+def test_cross_validation_on_the_same_client(client: Client) -> None:
+    X, y, expected = _problem()
+    here = pf.SparseRegressorCV(ks=[4, 5], gammas=[0.1], cv=3).fit(X, y)
+    with joblib.parallel_config(backend="dask"):
+        there = pf.SparseRegressorCV(ks=[4, 5], gammas=[0.1], cv=3, n_jobs=2).fit(X, y)
+    assert there.k_ == here.k_
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9, atol=1e-12)
+    assert np.array_equal(np.flatnonzero(there.coef_), expected.support)
+
+
 def test_no_workers_is_not_a_hang() -> None:
     with (
         LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as cluster,
