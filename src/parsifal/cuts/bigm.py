@@ -68,7 +68,7 @@ class TangentPlanes(Planes):
 
     def separate(self, x: FloatArray, eta: float) -> Cut | None:
         w = x[self.choices.size :] * self.big_m
-        if not self.worth_a_cut(primal_value(self.y - self.X @ w, w, self.gamma), eta):
+        if not self.worth_a_cut(primal_value(self.y - self.X @ w, w, self.gamma) / self.scale, eta):
             return None
         return self.tangent(w)
 

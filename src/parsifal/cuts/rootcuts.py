@@ -75,6 +75,7 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
         cuts.append(cut)
         if value + price * float(middle.sum()) < upper:
             inner, upper = middle, value + price * float(middle.sum())
+    planes.inner = inner
     return cuts
 
 
