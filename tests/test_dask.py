@@ -1,4 +1,4 @@
-"""Designs on a real cluster of worker processes: solved, with a worker killed in the middle, and after the client went."""
+"""Designs on a real cluster of worker processes: solved, with a worker killed in the middle, after the client went."""
 
 from __future__ import annotations
 

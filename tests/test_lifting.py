@@ -225,7 +225,7 @@ def test_all_products_and_who_is_whose_parent() -> None:
     assert lift.parents_.tolist() == [[-1, -1], [0, -1], [-1, -1], [2, -1], [0, 2], [0, 3], [1, 2], [1, 3]]
     assert lift.origin_.tolist() == [[0, -1], [0, -1], [1, -1], [1, -1]] + [[0, 1]] * 4
     assert {j: group.tolist() for j, group in lift.groups_.items()} == {0: [0, 1, 4, 5, 6, 7], 1: [2, 3, 4, 5, 6, 7]}
-    at_most = lift.at_most_per_variable(2, build=lambda count, group: (count, group.tolist()))
+    at_most = lift.at_most_per_variable(2, build=lambda group, count: (count, group))
     assert at_most == [(2, [0, 1, 4, 5, 6, 7]), (2, [2, 3, 4, 5, 6, 7])]
     pairs = lift.only_with_parents(build=lambda child, parent: (names[child], names[parent]))
     assert ("x0*x1", "x0") in pairs

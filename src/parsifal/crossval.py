@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import SparseLinearModel
+from parsifal.estimators import SparseLinearModel, method_options
 from parsifal.folds import FoldResult, FoldTask, run_fold
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
@@ -263,6 +263,7 @@ class SparseRegressorCV(SparseLinearModel):
             warm_start=min(fits, key=lambda fit: fit.objective).support,
             force_in=fix == 1,
             force_out=fix == -1,
+            **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)

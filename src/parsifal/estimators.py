@@ -371,6 +371,7 @@ class SparseRegressor(SparseLinearModel):
             force_in=self.force_in,
             force_out=self.force_out,
             progress=self.progress,
+            **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)
@@ -392,6 +393,12 @@ def resolve_gamma(gamma: Any, training: Training) -> float:
             raise InputError(f'gamma must be a positive number or "auto", not {gamma!r}')
         return training.auto_gamma()
     return check_gamma(gamma)
+
+
+def method_options(model: Any) -> dict[str, Any]:
+    """The options of `solve` that say how; `backend` only counts where a method has one."""
+    options = {"method": model.method, "constraints": model.constraints}
+    return options if model.method == "search" else {**options, "backend": model.backend}
 
 
 def _is_native(X: Any) -> bool:

@@ -142,7 +142,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = _check_feature_names_in(self, input_features)
         return np.asarray(self._names(self._lift, [str(name) for name in names]), dtype=object)
 
-    def formula(self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4) -> str:
+    def formula(
+        self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4, input_features: Any = None
+    ) -> str:
         """Write the fit with these coefficients as a formula.
 
         Parameters
@@ -153,8 +155,10 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The constant.
         digits : int
             Significant digits.
+        input_features
+            As in `get_feature_names_out`.
         """
-        return show_formula(self.get_feature_names_out(), coef, intercept, digits)
+        return show_formula(self.get_feature_names_out(input_features), coef, intercept, digits)
 
     @property
     def origin_(self) -> IntArray:
@@ -189,7 +193,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
         return out
 
-    def at_most_per_variable(self, count: int = 1, *, build: Callable[[int, IntArray], Any] | None = None) -> list[Any]:
+    def at_most_per_variable(
+        self, count: int = 1, *, build: Callable[[list[int], int], Any] | None = None
+    ) -> list[Any]:
         """Constraints that at most `count` of the features of every variable are chosen, products counting for both.
 
         Parameters
@@ -197,10 +203,10 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         count : int
             How many.
         build : callable, optional
-            Makes a constraint of the count and the features; by default `parsifal.constraints.AtMost`.
+            Makes a constraint of the features and the count; by default `parsifal.constraints.AtMost`.
         """
         build = build or import_module("parsifal.constraints").AtMost
-        return [build(count, group) for group in self.groups_.values() if len(group) > count]
+        return [build(group.tolist(), count) for group in self.groups_.values() if len(group) > count]
 
     def only_with_parents(self, *, build: Callable[[int, int], Any] | None = None) -> list[Any]:
         """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors.
