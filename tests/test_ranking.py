@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,7 @@ def test_inputs_names_and_text() -> None:
     for other in (named, sparse):
         assert [tuple(e.support) for e in other] == [tuple(e.support) for e in bare]
     assert set(named.frequency) <= set(frame.columns)
-    assert "four" in str(named)
+    assert all(frame.columns[j] in str(named) for j in named[0].support)
     assert all(f"x{j}" in str(bare) for j in bare[0].support)
     assert len(str(bare).splitlines()) >= 3
     assert bare.gamma == pytest.approx(np.sqrt(40) / (X**2).sum(axis=0).mean())
@@ -195,22 +196,41 @@ def test_k_beyond_the_columns_means_all() -> None:
 
 def hard() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    return rng.standard_normal((40, 60)), rng.standard_normal(40)
+    return rng.standard_normal((40, 24)), rng.standard_normal(40)
 
 
-@pytest.mark.parametrize("limit", [{"time_limit": 1e-9}, {"node_limit": 2}])
+@pytest.mark.parametrize("limit", [{"time_limit": 1e-9}, {"node_limit": 1}])
 def test_limits_keep_what_is_proven(limit: dict[str, Any]) -> None:
     X, y = hard()
-    best = pf.k_best(X, y, 5, 1.0, count=5, **limit)
-    full = pf.k_best(X, y, 5, 1.0, count=len(best) + 1)
+    ref = plain(X, y)
+    exact = {s: v for v, s in ref.ranked(1.0, ref.supports(4, exactly=True))}
+    best = pf.k_best(X, y, 4, 1.0, count=5, **limit)
     assert best.status == next(iter(limit))
-    assert len(best) < 5
-    for entry, true in zip(best, full):
-        assert entry.objective == pytest.approx(true.objective, rel=1e-6)
-    assert best.lower_bound <= full[-1].objective * (1 + 1e-9)
+    listed = {tuple(int(j) for j in e.support) for e in best}
+    assert len(listed) == len(best) <= 5
+    for entry in best:
+        assert entry.objective == pytest.approx(exact[tuple(entry.support)], rel=1e-9)
+    assert [e.objective for e in best] == sorted(e.objective for e in best)
+    assert best.lower_bound <= min(v for s, v in exact.items() if s not in listed) * (1 + 1e-9)
     assert not math.isnan(best.margin)
     str(best)
     assert isinstance(best.frequency, dict)
+
+
+def test_progress_tells_of_every_solve_and_bounds_rise() -> None:
+    X, y = hard()
+    history = pf.History()
+    best = pf.k_best(X, y, 4, 1.0, count=3, progress=history)
+    assert len(history) > 3
+    lows = [h.lower_bound for h in history]
+    assert all(b >= a - 1e-6 * abs(a) for a, b in pairwise(lows))
+    assert min(h.objective for h in history) == pytest.approx(best[0].objective)
+    assert "3 found" in history[-1].label
+
+    def stop(progress: pf.Progress) -> None:
+        raise KeyboardInterrupt
+
+    assert pf.k_best(X, y, 4, 1.0, progress=stop).status == "interrupted"
 
 
 def test_ctrl_c_gives_the_list_so_far() -> None:
