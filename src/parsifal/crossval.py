@@ -181,6 +181,7 @@ class SparseRegressorCV(SparseLinearModel):
             )
             for train, test in splits
         ]
+        scorer = self._scorer()
         results = self._run(tasks)
         self.ks_ = np.array(sizes)
         self.gammas_ = np.array(gammas)
@@ -189,7 +190,7 @@ class SparseRegressorCV(SparseLinearModel):
         self.support_path_ = [
             [[r.supports[g][i] for r in results] for i in range(len(sizes))] for g in range(len(gammas))
         ]
-        self.score_path_ = self._scores(X, target, splits, results)
+        self.score_path_ = self._scores(scorer, X, target, splits, results)
         mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
         self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
         g, i = self.best_index_
@@ -233,14 +234,17 @@ class SparseRegressorCV(SparseLinearModel):
             results: list[FoldResult] = pool(delayed(run_fold)(task, bar.tick if shares else None) for task in tasks)
         return results
 
-    def _scores(
-        self, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
-    ) -> FloatArray:
-        if self.scoring is None:
-            return -self.mse_path_
+    def _scorer(self) -> Any:
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        if not callable(scorer):
+        if scorer is not None and not callable(scorer):
             raise InputError(f"scoring must be a scorer's name, a callable or None, not {self.scoring!r}")
+        return scorer
+
+    def _scores(
+        self, scorer: Any, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
+    ) -> FloatArray:
+        if scorer is None:
+            return -self.mse_path_
         scores = np.empty_like(self.mse_path_)
         for f, ((_, test), result) in enumerate(zip(splits, results)):
             rows = np.zeros((test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, test)
@@ -343,5 +347,7 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        if self.active and self._done and sys.stderr.isatty():
+            sys.stderr.write("\n")
         if self.active and sys.stderr.isatty():
             sys.stderr.write("\n")

@@ -18,7 +18,16 @@ from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError
-from parsifal.problem import FloatArray, Gamma, IntArray, check_count, check_gamma, check_response
+from parsifal.problem import (
+    FixArray,
+    FloatArray,
+    Gamma,
+    IntArray,
+    check_count,
+    check_forced,
+    check_gamma,
+    check_response,
+)
 from parsifal.progress import ProgressOption
 from parsifal.solution import Solution
 from parsifal.solve import solve
@@ -35,6 +44,8 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
 
     fit_intercept: bool
     standardize: bool
+    force_in: Any
+    force_out: Any
     coef_: FloatArray
     intercept_: float
     support_: IntArray
@@ -89,7 +100,9 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
                     standardized=float(solution.coef[j]),
                     left_out=None if value is None else _relative(value.left_out, solution.objective),
                     replacement=None if value is None or value.replacement < 0 else names[value.replacement],
-                    replaced=None if value is None else _relative(value.replaced, solution.objective),
+                    replaced=None
+                    if value is None or value.replacement < 0
+                    else _relative(value.replaced, solution.objective),
                 )
             )
         facts = [
@@ -207,7 +220,8 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if float(n) * p * (self.support_.size + 1) > limit:
             return None
         s = self.solution_
-        return worth(training.design, training.y, s.support, s.gamma, s.penalty)
+        barred = np.flatnonzero(check_forced(training.design, self.force_in, self.force_out) < 0)
+        return worth(training.design, training.y, s.support, s.gamma, s.penalty, barred)
 
     def _warn_unless_proven(self, solution: Solution) -> None:
         if solution.status == "optimal":
@@ -218,9 +232,11 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
             "interrupted": "when it was interrupted",
             "gap_open": "before the proof was complete",
         }[solution.status]
+        # Where no limit was set there is none to raise.
+        remedy = "make gamma smaller" if solution.status == "gap_open" else "raise the limit, or make gamma smaller"
         warnings.warn(
             f"{type(self).__name__} stopped {reason} with a gap of {solution.gap:.3%}: its features are the best "
-            "found, but not proven to be the best; raise the limit, or make gamma smaller",
+            f"found, but not proven to be the best; {remedy}",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -238,9 +254,9 @@ class SparseRegressor(SparseLinearModel):
     k : int, optional
         Largest number of features. None: no limit if `penalty` is given, else 10 (or all, if there are fewer).
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is 1/sqrt(n) on standardised columns: a feature's
-        coefficient is then shrunk by a factor 1/(1 + 1/sqrt(n)), whatever the units of X and y are. (In general it is
-        ``sqrt(n) / mean squared column norm``; n is the sum of the sample weights.)
+        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is 1/sqrt(n) with `standardize`: a feature's
+        coefficient is then shrunk by a factor 1/(1 + 1/sqrt(n)), whatever the units of X and y are. Without, it is
+        ``sqrt(n) / mean squared column norm``; n is the sum of the sample weights.
     penalty : float, optional
         Price of a feature, in units of the objective.
     fit_intercept : bool
@@ -351,7 +367,8 @@ class SparseRegressor(SparseLinearModel):
         previous = self.support_ if self.warm_start and hasattr(self, "support_") else None
         design, target, weight = self._check_data(X, y, sample_weight, reset=True)
         k = self._size(design.shape[1])
-        if previous is not None and (previous.size > k or (previous.size and previous[-1] >= design.shape[1])):
+        fix = check_forced(design, self.force_in, self.force_out)
+        if previous is not None and not _may_start(previous, k, fix):
             previous = None
         training = prepare(
             design, target, weight=weight, fit_intercept=self.fit_intercept, standardize=self.standardize
@@ -407,6 +424,13 @@ def _is_native(X: Any) -> bool:
         return True
     libraries = {ancestor.__module__.partition(".")[0] for ancestor in type(X).__mro__}
     return bool(libraries & {"pandas", "polars", "dask"}) and hasattr(X, "shape")
+
+
+def _may_start(support: IntArray, k: int, fix: FixArray) -> bool:
+    """Whether the features of an earlier fit, with other data or options, still are a choice that is allowed."""
+    if support.size > k or (support.size and support[-1] >= fix.size):
+        return False
+    return not np.any(fix[support] < 0) and np.count_nonzero(fix[support] > 0) == np.count_nonzero(fix > 0)
 
 
 def _relative(value: float, objective: float) -> float:
