@@ -209,6 +209,37 @@ def test_predict_refuses_values_that_are_not_finite() -> None:
     with pytest.raises(ValueError, match="NaN"):
         est.predict(X)
 
+    frame = pd.DataFrame(X, columns=NAMES)
+    named = fit(pd.DataFrame(make_data(4)[0], columns=NAMES), y)
+    with pytest.raises(ValueError, match=r"row 3\b.*NaN"):
+        named.predict(frame)
+    # Of a frame only the chosen columns are read.
+    frame = pd.DataFrame(make_data(4)[0], columns=NAMES)
+    expected = named.predict(frame)
+    frame.iloc[3, np.flatnonzero(~named.get_support())[0]] = np.nan
+    np.testing.assert_array_equal(named.predict(frame), expected)
+
+
+def test_masks_are_refused_not_dropped() -> None:
+    X, y = make_data(4)
+    with pytest.raises(ValueError, match="masked"):
+        fit(np.ma.masked_array(X, mask=X > 2), y)
+
+
+def test_designs_keep_their_names() -> None:
+    X, y = make_data(4)
+    frame = pd.DataFrame(X, columns=NAMES)
+    est = fit(pf.as_design(frame), y)
+    same(est, fit(X, y))
+    assert list(est.feature_names_in_) == NAMES
+    np.testing.assert_allclose(est.predict(pf.as_design(frame)), est.predict(frame))
+    for other in (frame[NAMES[::-1]], frame[NAMES[:5]]):
+        with pytest.raises(ValueError, match="feature names"):
+            est.predict(pf.as_design(other))
+    with pytest.raises(ValueError, match="features"):
+        fit(X, y).predict(pf.as_design(frame[NAMES[:5]]))
+    same(fit(pf.as_design(X), y), fit(X, y))
+
 
 def test_selector() -> None:
     X, y = make_data(5)
