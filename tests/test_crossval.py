@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import joblib
@@ -342,3 +344,20 @@ def test_values_that_are_not_finite(bad: float) -> None:
     X[4, 2] = bad
     with pytest.raises(ValueError, match=r"(?i)nan|inf"):
         cv().fit(X, y)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_stops_all_folds(jobs: int) -> None:
+    script = f"""
+import os, signal, threading, time, numpy as np, parsifal as pf
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((60, 300)), rng.standard_normal(60)
+model = pf.SparseRegressorCV(ks=[12], gammas=10.0, cv=3, fold_node_limit=None, n_jobs={jobs})
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print("stopped", hasattr(model, "coef_"))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "stopped False\n"), done.stderr

@@ -231,7 +231,9 @@ class SparseRegressorCV(SparseLinearModel):
         shares = bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
         with bar:
             pool = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            results: list[FoldResult] = pool(delayed(run_fold)(task, bar.tick if shares else None) for task in tasks)
+            results: list[FoldResult] = pool(
+                delayed(bar.run)(task) if shares else delayed(run_fold)(task) for task in tasks
+            )
         return results
 
     def _scorer(self) -> Any:
@@ -320,10 +322,24 @@ class Bar:
         self._shown = 0.0
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._running = 0
 
-    def tick(self) -> None:
+    def run(self, task: FoldTask) -> FoldResult:
+        """Run a fold that stops when the bar is left, in whichever thread it is."""
+        with self._lock:
+            self._running += 1
+        try:
+            return run_fold(task, self.tick, self.poll)
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    def poll(self, _: object = None) -> None:
         if self._stop.is_set():
             raise KeyboardInterrupt
+
+    def tick(self) -> None:
+        self.poll()
         with self._lock:
             self._done += 1
             if self.active:
@@ -347,6 +363,10 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        # A thread that is still in compiled code when the interpreter ends would take the process down with it.
+        deadline = time.monotonic() + 5.0
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.01)
         if self.active and self._done and sys.stderr.isatty():
             sys.stderr.write("\n")
         if self.active and sys.stderr.isatty():

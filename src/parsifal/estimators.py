@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design
-from parsifal.errors import InputError
+from parsifal.errors import InputError, NonFiniteError
 from parsifal.problem import (
     FixArray,
     FloatArray,
@@ -68,7 +68,12 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         design = self._check_X(X, reset=False, finite=True)
-        return design.matvec(self.support_, self.coef_[self.support_]) + self.intercept_
+        values = design.matvec(self.support_, self.coef_[self.support_]) + self.intercept_
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            # Frames and designs are not looked through before; they are read here for the first time.
+            raise NonFiniteError(f"row {bad[0]} of X has a NaN or an infinity in a chosen feature; fill or drop it")
+        return values
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """A table of the chosen features: coefficient, loss when left out, and what would replace each.
@@ -172,15 +177,23 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
     def _check_X(self, X: Any, *, reset: bool, finite: bool) -> Design:
         """Check X as scikit-learn does and make a design of it; frames and designs are read where they are."""
         X = self._check_array(X, finite=finite)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        design = as_design(X)
-        if reset and design.feature_names is not None and isinstance(X, Design):
-            self.feature_names_in_ = np.asarray(design.feature_names, dtype=object)
-        return design
+        if not isinstance(X, Design) or X.feature_names is None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return as_design(X)
+        # scikit-learn does not see a design's names.
+        names = np.asarray(X.feature_names, dtype=object)
+        if reset:
+            self.n_features_in_, self.feature_names_in_ = X.shape[1], names
+        elif hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
+            raise InputError("the feature names of X are not those of the fit, in the same order")
+        elif X.shape[1] != self.n_features_in_:
+            raise InputError(f"X has {X.shape[1]} features, but the fit was with {self.n_features_in_} features")
+        return X
 
     def _check_array(self, X: Any, *, finite: bool) -> Any:
         """X as it is where the design layer reads it in place, else as scikit-learn's checks leave it."""
-        if _is_native(X):
+        if _is_native(X) or isinstance(X, np.ma.MaskedArray):
+            # `as_design` refuses a mask, which NumPy would drop.
             return X
         # The solver's first read says which entry is not finite, so that a fit need not look twice.
         return check_array(
