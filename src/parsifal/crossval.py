@@ -20,8 +20,8 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import SparseLinearModel, method_options
 from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
 from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
