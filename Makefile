@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
+
+bench-scale: $(STAMP)
+	$(BIN)/python -m benchmarks.scale
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

@@ -19,14 +19,15 @@ def peak_increase(call: Callable[[], object]) -> int:
     except OSError:
         return _sampled(call) - before
     call()
-    return max(0, _high_water() - before)
+    return max(0, high_water() - before)
 
 
 def _resident() -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _high_water() -> int:
+def high_water() -> int:
+    """Most bytes that this process has had resident (Linux)."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmHWM:"):
             return 1024 * int(line.split()[1])

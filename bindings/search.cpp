@@ -20,8 +20,8 @@ void bind_search(nb::module_& m) {
            double gamma, double penalty, Index k, const Fixes& fix, Eigen::Ref<const VectorXd> w,
            Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
            double abs_gap, double time_limit, double node_limit, int threads, int branching, double memory_limit,
-           double certificate_limit, Index rank, nb::object poll, nb::object state,
-           nb::object save, double save_every) {
+           double certificate_limit, Index rank, nb::object poll, nb::object state, nb::object save,
+           double save_every) {
             const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k};
             SearchOptions options;
             options.rel_gap = rel_gap;
@@ -58,8 +58,8 @@ void bind_search(nb::module_& m) {
                         nb::gil_scoped_acquire acquire;
                         save(to_dict(now));
                     };
-                r = search(root, fix, w, diagonal, twin, objective, options, listen, state.is_none() ? nullptr : &before,
-                           keep);
+                r = search(root, fix, w, diagonal, twin, objective, options, listen,
+                           state.is_none() ? nullptr : &before, keep);
             }
             if (raised) std::rethrow_exception(raised);
             nb::dict d;

@@ -1,6 +1,7 @@
 #include "dual.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace parsifal {
@@ -10,10 +11,23 @@ DualChoice choose(const ConstVector& beta, const ConstFix& fix, double gamma, do
     DualChoice c;
     scratch.clear();
     Index room = k;
+    // No more than the k + 1 largest matter: now and then the others are dropped, and what is below them passed over.
+    const size_t most = static_cast<size_t>(k) + 1, full = 4 * most + 1024;
+    double floor = 0;
     for (Index j = 0; j < beta.size(); ++j) {
         const double a = 0.5 * gamma * beta[j] * beta[j] - lambda;
         if (fix[j] == 0) {
-            if (!(a <= 0)) scratch.push_back(a);  // a NaN is kept, and spoils the bound as it should
+            if (a <= floor) continue;
+            if (std::isnan(a)) {
+                c.taken = a;  // spoils the bound, as it should
+                continue;
+            }
+            scratch.push_back(a);
+            if (scratch.size() < full) continue;
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most - 1), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+            floor = scratch.back();
         } else if (fix[j] > 0) {
             c.taken += a;
             --room;

@@ -1,8 +1,8 @@
 // Standard normals from a counter: entry (i, j) depends on the seed, i and j alone, so any part of a matrix of any size
 // can be made at any time, by any thread, in blocks of any size.
 //
-// Philox 4x32 (Salmon et al., 2011) with seven rounds, the fewest that pass BigCrush, turns the counter into four words;
-// Box-Muller in single precision turns each pair of words into two normals, the largest of which is 6.66. Only
+// Philox 4x32 (Salmon et al., 2011) with seven rounds, the fewest that pass BigCrush, turns the counter into four
+// words; Box-Muller in single precision turns each pair of words into two normals, the largest of which is 6.66. Only
 // operations that IEEE 754 rounds correctly are used, and none are contracted, so every machine gives the same bits.
 #pragma once
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -225,9 +226,9 @@ def test_all_products_and_who_is_whose_parent() -> None:
     assert lift.parents_.tolist() == [[-1, -1], [0, -1], [-1, -1], [2, -1], [0, 2], [0, 3], [1, 2], [1, 3]]
     assert lift.origin_.tolist() == [[0, -1], [0, -1], [1, -1], [1, -1]] + [[0, 1]] * 4
     assert {j: group.tolist() for j, group in lift.groups_.items()} == {0: [0, 1, 4, 5, 6, 7], 1: [2, 3, 4, 5, 6, 7]}
-    at_most = lift.at_most_per_variable(2, build=lambda count, group: (count, group.tolist()))
-    assert at_most == [(2, [0, 1, 4, 5, 6, 7]), (2, [2, 3, 4, 5, 6, 7])]
-    pairs = lift.only_with_parents(build=lambda child, parent: (names[child], names[parent]))
+    at_most = lift.at_most_per_variable(2)
+    assert [(c.count, list(c.columns)) for c in at_most] == [(2, [0, 1, 4, 5, 6, 7]), (2, [2, 3, 4, 5, 6, 7])]
+    pairs = [(names[c.column], names[c.needs]) for c in lift.only_with_parents()]
     assert ("x0*x1", "x0") in pairs
     assert ("x0^2*x1", "x0^2") in pairs
     assert len(pairs) == 10
@@ -296,3 +297,31 @@ def test_formula() -> None:
     assert lift.formula([0, 0, 0, 0]) == "0"
     with pytest.raises(InputError, match="coef has shape"):
         lift.formula([1.0])
+
+
+def test_constraints_hold_in_the_answer() -> None:
+    pytest.importorskip("pyscipopt")
+    rng = np.random.default_rng(5)
+    Z = rng.uniform(-1, 1, (60, 3))
+    y = Z[:, 0] + Z[:, 0] ** 2 + Z[:, 0] ** 3 + 0.05 * rng.standard_normal(60)
+    lift = NonlinearFeatures(["x", "x^2", "x^3"], products=True).fit(Z)
+    X = lift.transform(Z)
+    model = pf.SparseRegressor(k=3, gamma=10.0, method="cutting-plane")
+    free = model.fit(X, y).support_
+    assert free.tolist() == [0, 1, 2]
+
+    def best(allowed: Callable[[frozenset[int]], bool]) -> tuple[int, ...]:
+        plain = pf.k_best(*centred(X, y), k=3, gamma=10.0, count=200)
+        return tuple(next(e.support.tolist() for e in plain if allowed(frozenset(e.support.tolist()))))
+
+    one = model.set_params(constraints=lift.at_most_per_variable(1)).fit(X, y)
+    assert one.status_ == "optimal"
+    groups = [set(group.tolist()) for group in lift.groups_.values()]
+    assert tuple(one.support_.tolist()) == best(lambda s: all(len(s & group) <= 1 for group in groups))
+    family = model.set_params(constraints=lift.only_with_parents()).fit(X, y)
+    needs = [(int(c), int(q)) for c, row in enumerate(lift.parents_) for q in row if q >= 0]
+    assert tuple(family.support_.tolist()) == best(lambda s: all(q in s for c, q in needs if c in s))
+
+
+def centred(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()

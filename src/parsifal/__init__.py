@@ -5,11 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from parsifal import datasets, metrics
+from parsifal import constraints, datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design, open_design
-from parsifal.errors import DataError, InputError, LiftingWarning, NonFiniteError, NumericalError, ParsifalError
+from parsifal.errors import (
+    BackendError,
+    BigMWarning,
+    DataError,
+    InputError,
+    LiftingWarning,
+    MissingBackendError,
+    NonFiniteError,
+    NumericalError,
+    ParsifalError,
+)
 from parsifal.loss import Loss, loss
 from parsifal.path import Path, path
 from parsifal.progress import History, Progress
@@ -29,6 +39,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BackendError",
+    "BigMWarning",
     "Certificate",
     "CheckResult",
     "DataError",
@@ -38,6 +50,7 @@ __all__ = [
     "KernelSolution",
     "LiftingWarning",
     "Loss",
+    "MissingBackendError",
     "NonFiniteError",
     "NonlinearFeatures",
     "NumericalError",
@@ -52,6 +65,7 @@ __all__ = [
     "SparseRegressorCV",
     "as_design",
     "check",
+    "constraints",
     "datasets",
     "k_best",
     "loss",

@@ -51,6 +51,22 @@ class SparseMatrix:
     def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
+class SyntheticMatrix:
+    """Correlated normals made from a counter while they are read."""
+
+    def __init__(self, seed: int, rho: float, innovation: float, burn: int, width: int, n: int, p: int, lo: int, hi: int) -> None: ...
+
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+        """
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        """
+
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+        """Copy columns to a Fortran-ordered array of doubles."""
+
+def philox(arg0: int, arg1: int, arg2: int, arg3: int, arg4: int, arg5: int, /) -> tuple:
+    """The four words of Philox 4x32-7 for a counter and a key."""
+
 def gram(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
     """a'b, without a BLAS."""
 
@@ -83,5 +99,5 @@ def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), 
     A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.
     """
 
-def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None) -> dict:
+def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None = None, save: object | None = None, save_every: float = float('inf')) -> dict:
     """Branch and bound on the reduced problem."""

@@ -1,15 +1,16 @@
 """A solve that can be stopped and taken up again: its state in one file, replaced as a whole or not at all.
 
-While X is being read, the state is the working set, the last dual point and the incumbent. They are only a hint: a solve
-that is taken up prices the point with a read of X, and everything else follows from the data. Once the search has begun,
-the state is the reduced problem, the root's part of the proof and the whole tree, and one read of X checks that the data
-are those it was made from.
+While X is being read, the state is the working set, the last dual point and the incumbent. They are only a hint: a
+solve that is taken up prices the point with a read of X, and everything else follows from the data. Once the search has
+begun, the state is the reduced problem, the root's part of the proof and the whole tree, and one read of X checks that
+the data are those it was made from.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import tempfile
 import warnings
@@ -179,8 +180,8 @@ class Checkpoint:
             if not self._broken:
                 self._broken = True
                 warnings.warn(
-                    f"checkpoint {self.path} could not be written ({error.strerror or error}); the solve goes on, and the "
-                    "last checkpoint that was written stays",
+                    f"checkpoint {self.path} could not be written ({error.strerror or error}); the solve goes on, and "
+                    "the last checkpoint that was written stays",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -277,7 +278,7 @@ def _ragged(parts: list[Any]) -> tuple[IntArray, npt.NDArray[Any]]:
 
 def _unragged(pair: tuple[IntArray, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
     offsets, values = pair
-    return [values[start:stop] for start, stop in zip(offsets[:-1], offsets[1:])]
+    return [values[start:stop] for start, stop in itertools.pairwise(offsets)]
 
 
 def _split(named: Mapping[str, Any]) -> Arrays:

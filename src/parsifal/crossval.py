@@ -20,8 +20,8 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import SparseLinearModel
 from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
 from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
@@ -183,6 +183,7 @@ class SparseRegressorCV(SparseLinearModel):
             )
             for train, test in splits
         ]
+        scorer = self._scorer()
         results = self._run(tasks)
         self.ks_ = np.array(sizes)
         self.gammas_ = np.array(gammas)
@@ -191,7 +192,7 @@ class SparseRegressorCV(SparseLinearModel):
         self.support_path_ = [
             [[r.supports[g][i] for r in results] for i in range(len(sizes))] for g in range(len(gammas))
         ]
-        self.score_path_ = self._scores(X, target, splits, results)
+        self.score_path_ = self._scores(scorer, X, target, splits, results)
         mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
         self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
         g, i = self.best_index_
@@ -232,17 +233,22 @@ class SparseRegressorCV(SparseLinearModel):
         shares = bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
         with bar:
             pool = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            results: list[FoldResult] = pool(delayed(run_fold)(task, bar.tick if shares else None) for task in tasks)
+            results: list[FoldResult] = pool(
+                delayed(bar.run)(task) if shares else delayed(run_fold)(task) for task in tasks
+            )
         return results
 
-    def _scores(
-        self, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
-    ) -> FloatArray:
-        if self.scoring is None:
-            return -self.mse_path_
+    def _scorer(self) -> Any:
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        if not callable(scorer):
+        if scorer is not None and not callable(scorer):
             raise InputError(f"scoring must be a scorer's name, a callable or None, not {self.scoring!r}")
+        return scorer
+
+    def _scores(
+        self, scorer: Any, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
+    ) -> FloatArray:
+        if scorer is None:
+            return -self.mse_path_
         scores = np.empty_like(self.mse_path_)
         for f, ((_, test), result) in enumerate(zip(splits, results)):
             rows = np.zeros((test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, test)
@@ -266,6 +272,7 @@ class SparseRegressorCV(SparseLinearModel):
             force_in=fix == 1,
             force_out=fix == -1,
             progress=self.progress if callable(self.progress) else False,
+            **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)
@@ -319,10 +326,24 @@ class Bar:
         self._shown = 0.0
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._running = 0
 
-    def tick(self) -> None:
+    def run(self, task: FoldTask) -> FoldResult:
+        """Run a fold that stops when the bar is left, in whichever thread it is."""
+        with self._lock:
+            self._running += 1
+        try:
+            return run_fold(task, self.tick, self.poll)
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    def poll(self, _: object = None) -> None:
         if self._stop.is_set():
             raise KeyboardInterrupt
+
+    def tick(self) -> None:
+        self.poll()
         with self._lock:
             self._done += 1
             if self.active:
@@ -348,5 +369,11 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        # A thread that is still in compiled code when the interpreter ends would take the process down with it.
+        deadline = time.monotonic() + 5.0
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if self.active and self._done and sys.stderr.isatty():
+            sys.stderr.write("\n")
         if self.active and sys.stderr.isatty():
             sys.stderr.write("\n")

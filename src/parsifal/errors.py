@@ -25,3 +25,15 @@ class DataError(ParsifalError):
 
 class LiftingWarning(UserWarning):
     """A nonlinear feature has no usable value somewhere in the data, and a rule was applied; the message says which."""
+
+
+class MissingBackendError(ParsifalError, ImportError):
+    """A mixed-integer solver is not installed, or its licence refuses; the message says what to install."""
+
+
+class BackendError(ParsifalError, RuntimeError):
+    """A mixed-integer solver ended in a way that gives no answer."""
+
+
+class BigMWarning(UserWarning):
+    """A bound on the coefficients touches the solution: better ones may have been excluded."""

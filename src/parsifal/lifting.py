@@ -7,8 +7,6 @@ eight functions are the default.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from parsifal.constraints import AtMost, Implies
 from parsifal.design import Design, FloatArray, IntArray, as_design
 from parsifal.design.base import check_names
 from parsifal.design.lifted import Lift, LiftedDesign, Survey
@@ -142,7 +141,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = _check_feature_names_in(self, input_features)
         return np.asarray(self._names(self._lift, [str(name) for name in names]), dtype=object)
 
-    def formula(self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4) -> str:
+    def formula(
+        self, coef: npt.ArrayLike, intercept: float = 0.0, *, digits: int = 4, input_features: Any = None
+    ) -> str:
         """Write the fit with these coefficients as a formula.
 
         Parameters
@@ -153,8 +154,10 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The constant.
         digits : int
             Significant digits.
+        input_features
+            As in `get_feature_names_out`.
         """
-        return show_formula(self.get_feature_names_out(), coef, intercept, digits)
+        return show_formula(self.get_feature_names_out(input_features), coef, intercept, digits)
 
     @property
     def origin_(self) -> IntArray:
@@ -189,30 +192,20 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
         return out
 
-    def at_most_per_variable(self, count: int = 1, *, build: Callable[[int, IntArray], Any] | None = None) -> list[Any]:
+    def at_most_per_variable(self, count: int = 1) -> list[AtMost]:
         """Constraints that at most `count` of the features of every variable are chosen, products counting for both.
 
         Parameters
         ----------
         count : int
             How many.
-        build : callable, optional
-            Makes a constraint of the count and the features; by default `parsifal.constraints.AtMost`.
         """
-        build = build or import_module("parsifal.constraints").AtMost
-        return [build(count, group) for group in self.groups_.values() if len(group) > count]
+        return [AtMost(group.tolist(), count) for group in self.groups_.values() if len(group) > count]
 
-    def only_with_parents(self, *, build: Callable[[int, int], Any] | None = None) -> list[Any]:
-        """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors.
-
-        Parameters
-        ----------
-        build : callable, optional
-            Makes a constraint of the child and the parent; by default `parsifal.constraints.Implies`.
-        """
-        build = build or import_module("parsifal.constraints").Implies
+    def only_with_parents(self) -> list[Implies]:
+        """Constraints that a feature is chosen only with its parents: f(x) with x, a product with its factors."""
         parents = self.parents_
-        return [build(int(child), int(parents[child, side])) for child, side in np.argwhere(parents >= 0)]
+        return [Implies(int(child), int(parents[child, side])) for child, side in np.argwhere(parents >= 0)]
 
     def _as_design(self, X: Any, *, reset: bool) -> Design:
         if not isinstance(X, Design):

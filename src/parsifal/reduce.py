@@ -71,7 +71,8 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     index = np.flatnonzero(fix >= 0).astype(np.int64)
     missing = np.setdiff1d(index, work.index)
     outside = np.flatnonzero((work.v != 0) & (fix[work.index] < 0))
-    if missing.size > work.index.size and outside.size == 0 and 8 * problem.n * index.size <= min(_HELD_BYTES, problem.design.held_bytes):
+    fits = 8 * problem.n * index.size <= min(_HELD_BYTES, problem.design.held_bytes)
+    if missing.size > work.index.size and outside.size == 0 and fits:
         # Most survivors are new: one product over all of them beats growing the working set's matrix.
         columns = problem.design.columns(index)
         v0 = np.zeros(index.size)

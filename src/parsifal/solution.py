@@ -16,7 +16,7 @@ Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "gap_open
 _TINY = np.finfo(np.float64).tiny
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Incumbent:
     """A support with its coefficients and its primal value, computed from the columns themselves."""
 
@@ -25,7 +25,7 @@ class Incumbent:
     objective: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Solution:
     """The best fit found and what is known about every other one.
 
@@ -47,7 +47,9 @@ class Solution:
     feature_names : tuple of str or None
         Names of all columns, if X had them.
     certificate : Certificate
-        The proof of `lower_bound`, for `check`.
+        The proof of `lower_bound`, for `check`; of a smaller bound where `rests_on` says so.
+    rests_on : str or None
+        What `lower_bound` rests on besides the certificate: the word of a mixed-integer solver. None: nothing.
     """
 
     support: IntArray
@@ -61,6 +63,7 @@ class Solution:
     stats: dict[str, Any] = field(default_factory=dict)
     feature_names: tuple[str, ...] | None = None
     certificate: Certificate | None = None
+    rests_on: str | None = None
 
     @property
     def gap(self) -> float:

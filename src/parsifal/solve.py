@@ -1,24 +1,39 @@
-"""`solve`: check the arguments and hand on."""
+"""`solve`: check the arguments and hand the problem to a method."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from parsifal.checkpoint import Checkpoint
+from parsifal.constraints import Constraint, make_rows
+from parsifal.cuts import ROOT_CUTS
 from parsifal.driver import Options, run
 from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
-from parsifal.progress import ProgressOption, Reporter
+from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.search import BRANCHING
 from parsifal.solution import Solution
 
+if TYPE_CHECKING:
+    from parsifal.cuts.planes import Report
+
 _MOST_THREADS = 256
+
+Method = Literal["search", "cutting-plane", "big-m"]
+# The options that only some methods have.
+METHODS: dict[str, set[str]] = {
+    "search": {"branching", "memory_limit", "certificate_limit", "checkpoint"},
+    "cutting-plane": {"backend", "constraints", "root_cuts", "fractional_cuts", "screen"},
+    "big-m": {"backend", "constraints", "big_m"},
+}
 
 
 def solve(
@@ -40,6 +55,13 @@ def solve(
     memory_limit: float = 2e9,
     certificate_limit: float = 64e6,
     checkpoint: str | os.PathLike[str] | None = None,
+    method: Method = "search",
+    backend: str = "scip",
+    constraints: Constraint | Iterable[Constraint] | None = None,
+    root_cuts: int = ROOT_CUTS,
+    fractional_cuts: bool = True,
+    screen: bool = True,
+    big_m: float | None = None,
 ) -> Solution:
     """Find the best sparse ridge fit and prove that no other support is better.
 
@@ -49,8 +71,7 @@ def solve(
     Parameters
     ----------
     X : matrix of shape (n, p)
-        NumPy array or memmap, pandas or polars frame, SciPy CSR/CSC matrix, Dask array, or a `Design` (`open_design`,
-        `datasets.SyntheticDesign`). Never copied.
+        NumPy array, pandas or polars frame, SciPy CSR/CSC matrix, or a `Design`. Never copied.
     y : array of shape (n,)
         The response.
     k : int, optional
@@ -81,15 +102,49 @@ def solve(
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
     checkpoint : path, optional
-        File for the state of the solve. It is written after every read of X and every minute of the search, whole or not
-        at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks that
-        X is the same. The other arguments that say what is solved must be the same too.
+        File for the state of the solve. It is written after every read of X and every minute of the search, whole or
+        not at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks
+        that X is the same. The other arguments that say what is solved must be the same too.
+    method : {"search", "cutting-plane", "big-m"}
+        Branch and bound of our own; the paper's cutting planes on a mixed-integer solver; or the big-M formulation on
+        one, for comparison. The latter two need the solver (``pip install "parsifal[scip]"``), and part of their
+        bound rests on its word (`Solution.rests_on`). `branching`, `memory_limit`, `certificate_limit` and
+        `checkpoint` are for the search alone.
+    backend : {"scip", "highs", "gurobi"}
+        The mixed-integer solver.
+    constraints : constraint or sequence of them, optional
+        Side constraints on the support from `parsifal.constraints`; for the cutting planes and big-M.
+    root_cuts : int
+        Cutting planes: at most so many cuts at fractional points before the tree, the first at the relaxation's
+        optimum. 0 with ``fractional_cuts=False, screen=False`` is the paper's method as published.
+    fractional_cuts : bool
+        Cutting planes: whether to cut at fractional points in the tree too (SCIP and Gurobi).
+    screen : bool
+        Cutting planes: whether safe fixing removes columns before the master problem is built.
+    big_m : float, optional
+        Big-M: bound on the size of every coefficient. By default one per column that provably excludes nothing.
 
     Returns
     -------
     Solution
-        Ctrl-C ends the search with status ``"interrupted"`` and the best solution so far.
+        Ctrl-C ends the solve with status ``"interrupted"`` and the best solution so far.
     """
+    started = time.monotonic()
+    _check_method(
+        method,
+        {
+            "branching": branching,
+            "memory_limit": memory_limit,
+            "certificate_limit": certificate_limit,
+            "checkpoint": checkpoint,
+            "backend": backend,
+            "constraints": constraints,
+            "root_cuts": root_cuts,
+            "fractional_cuts": fractional_cuts,
+            "screen": screen,
+            "big_m": big_m,
+        },
+    )
     options = check_options(
         rel_gap=rel_gap,
         time_limit=time_limit,
@@ -100,12 +155,44 @@ def solve(
         certificate_limit=certificate_limit,
     )
     keeper = None if checkpoint is None else Checkpoint(checkpoint)
-    started = time.monotonic()
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
-    starts = [] if warm_start is None else [_check_start(problem, warm_start)]
-    # gamma="auto" has read X, in the user's time.
-    left = max(0.0, options.time_limit - (time.monotonic() - started))
-    return run(problem, replace(options, time_limit=left), starts=starts, reporter=Reporter(progress), checkpoint=keeper)
+    start = None if warm_start is None else _check_start(problem, warm_start)
+    reporter = Reporter(progress)
+    if method == "search":
+        # gamma="auto" has read X, in the user's time.
+        left = max(0.0, options.time_limit - (time.monotonic() - started))
+        starts = [] if start is None else [start]
+        return run(problem, replace(options, time_limit=left), starts=starts, reporter=reporter, checkpoint=keeper)
+    rows = make_rows(constraints, problem.design)
+    if start is not None and not all(row.allows(start) for row in rows):
+        raise InputError("warm_start violates the constraints")
+    common: dict[str, Any] = {
+        "rel_gap": options.rel_gap,
+        "started": started,
+        "time_limit": options.time_limit,
+        "node_limit": options.node_limit,
+        "threads": options.threads,
+        "warm_start": start,
+        "report": _report(reporter, problem, started),
+    }
+    # Only now: these import SciPy's solvers, which take longer than everything else here.
+    with reporter:
+        if method == "big-m":
+            from parsifal.cuts.bigm import solve_big_m
+
+            largest = None if big_m is None else check_number(big_m, "big_m", minimum=0.0)
+            return solve_big_m(problem, rows, **common, backend=backend, big_m=largest)
+        from parsifal.cuts.regression import solve_cutting_plane
+
+        return solve_cutting_plane(
+            problem,
+            rows,
+            **common,
+            backend=backend,
+            root_cuts=_check_cuts(root_cuts),
+            fractional_cuts=bool(fractional_cuts),
+            screening=bool(screen),
+        )
 
 
 def check_options(
@@ -130,6 +217,40 @@ def check_options(
         memory_limit=check_number(memory_limit, "memory_limit", minimum=0.0),
         certificate_limit=check_number(certificate_limit, "certificate_limit", minimum=0.0),
     )
+
+
+def _check_method(method: str, options: dict[str, Any]) -> None:
+    """Refuse an option that was changed although it does not apply to the method."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    for name, value in options.items():
+        if name not in METHODS[method] and value != signature(solve).parameters[name].default:
+            fitting = " or ".join(f'method="{other}"' for other, names in METHODS.items() if name in names)
+            raise InputError(f'{name} does not apply to method="{method}"; use {fitting}')
+
+
+def _check_cuts(root_cuts: Any) -> int:
+    if isinstance(root_cuts, bool) or not isinstance(root_cuts, (int, np.integer)) or root_cuts < 0:
+        raise InputError(f"root_cuts must be a whole number >= 0, not {root_cuts!r}")
+    return int(root_cuts)
+
+
+def _report(reporter: Reporter, problem: Problem, started: float) -> Report:
+    reads = problem.design.reads
+
+    def report(objective: float, lower_bound: float, nodes: int, open_nodes: int) -> None:
+        reporter.show(
+            Progress(
+                objective=objective,
+                lower_bound=min(lower_bound, objective),
+                nodes=nodes,
+                open_nodes=open_nodes,
+                seconds=time.monotonic() - started,
+                reads=problem.design.reads - reads,
+            )
+        )
+
+    return report
 
 
 def _check_start(problem: Problem, warm_start: Any) -> IntArray:

@@ -23,10 +23,10 @@ class SyntheticDesign(Leaf):
     """An instance of any size: ``y = X w + E`` with X made block by block while it is read.
 
     Rows of X are N(0, Sigma) with ``Sigma_ij = rho ** abs(i - j)``; k entries of w are -1 or 1, the others 0;
-    ``|X w| / |E| = sqrt_snr`` exactly. Entry (i, j) depends on the seed and its place alone (Philox counters, Box-Muller
-    in float32, and along a row the recursion x_j = rho x_{j-1} + sqrt(1 - rho^2) z_j, begun anew every `width` columns so
-    early that what came before has faded below 2^-24). So it is the same bit for bit whatever is read, in blocks of any
-    size, on any number of threads, on any machine.
+    ``|X w| / |E| = sqrt_snr`` exactly. Entry (i, j) depends on the seed and its place alone: Philox counters, normals
+    by Box and Muller in float32, and along a row the recursion x_j = rho x_{j-1} + sqrt(1 - rho^2) z_j, begun anew
+    every so many columns, and so early that what came before has faded below 2^-24. So it is the same bit for bit
+    whatever is read, in blocks of any size, on any number of threads, on any machine.
 
     Parameters
     ----------
@@ -52,9 +52,7 @@ class SyntheticDesign(Leaf):
         The columns with a nonzero coefficient, sorted.
     """
 
-    def __init__(
-        self, n: int, p: int, k: int, rho: float = 0.0, sqrt_snr: float = 20.0, seed: int = 0
-    ) -> None:
+    def __init__(self, n: int, p: int, k: int, rho: float = 0.0, sqrt_snr: float = 20.0, seed: int = 0) -> None:
         rows, width = check_count(n, "n"), check_count(p, "p")
         size = check_count(k, "k")
         if size > width:

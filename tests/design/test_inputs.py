@@ -155,7 +155,7 @@ HOLDERS = {
     "csc": sp.csc_matrix,
 }
 VALUES = {
-    np.nan: "is nan; drop or impute missing values",
+    np.nan: "is NaN; drop or impute missing values",
     np.inf: "is inf; drop or replace infinite values",
     -np.inf: "is -inf; drop or replace infinite values",
     1e200: "is 1e+200, too large to square; rescale the column",
@@ -186,7 +186,7 @@ def test_half_and_single_infinities() -> None:
         for value in (np.inf, -np.inf, np.nan):
             X = values(dtype)
             X[3, 4] = value
-            with pytest.raises(NonFiniteError, match=r"X\[3, 4\] is (-?inf|nan)"):
+            with pytest.raises(NonFiniteError, match=r"X\[3, 4\] is (-?inf|NaN)"):
                 as_design(X).scan(np.zeros(len(X)))
 
 

@@ -16,32 +16,43 @@ from parsifal.kernels.relaxation import Node, minimise_model, relax_node
 from parsifal.kernels.solve import as_blocks
 
 
-def loss(matrices: list[np.ndarray], y: np.ndarray, gamma: float, support: tuple[int, ...]) -> float:
-    """1/2 y'(I + gamma K)^-1 y by the eigenvalues of K."""
-    K = sum((matrices[j] for j in support), np.zeros((len(y), len(y))))
+def root(K: np.ndarray) -> np.ndarray:
+    """A factor of a kernel, by its eigenvalues."""
     values, vectors = np.linalg.eigh(K)
-    return 0.5 * float(np.sum((vectors.T @ y) ** 2 / (1.0 + gamma * np.maximum(values, 0.0))))
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def loss(roots: list[np.ndarray], y: np.ndarray, gamma: float, support: tuple[int, ...]) -> float:
+    """c(S) = min over w of 1/2 |y - Z w|^2 + |w|^2 / (2 gamma), by the R factor of [Z, y; I/sqrt(gamma), 0].
+
+    Never through the sum of the kernels, where a large one drowns the digits of a small one.
+    """
+    Z = np.hstack([np.zeros((len(y), 0)), *(roots[j] for j in support)])
+    scale = np.sqrt((Z**2).sum(axis=0) + 1 / gamma)
+    ridge = np.column_stack([np.diag(1 / (np.sqrt(gamma) * scale)), np.zeros(len(scale))])
+    stacked = np.vstack([np.column_stack([Z / scale, y]), ridge])
+    return 0.5 * float(np.linalg.qr(stacked, mode="r")[len(scale), len(scale)] ** 2)
 
 
 def random_problem(rng: np.random.Generator) -> tuple[list[Any], list[np.ndarray], np.ndarray]:
-    """Kernels of every kind as they are handed in, and as matrices."""
+    """Kernels of every kind as they are handed in, and as factors."""
     n, m = int(rng.integers(3, 40)), int(rng.integers(1, 9))
     X = rng.standard_normal((n, 3))
     given: list[Any] = []
-    matrices: list[np.ndarray] = []
+    roots: list[np.ndarray] = []
     for _ in range(m):
         kind = rng.choice(
             ["rbf", "poly", "factor", "wide", "zero", "same", "identity"], p=[0.3, 0.1, 0.3, 0.1, 0.05, 0.1, 0.05]
         )
         if kind == "same" and given:
             given.append(given[-1])
-            matrices.append(matrices[-1])
+            roots.append(roots[-1])
             continue
         if kind in ("factor", "wide"):
             r = int(rng.integers(1, 4)) if kind == "factor" else n + 2
             Z = rng.standard_normal((n, r)) * 10 ** rng.uniform(-2, 2)
             given.append(("factor", Z))
-            matrices.append(Z @ Z.T)
+            roots.append(Z)
             continue
         columns = rng.integers(0, 3, 2)
         if kind == "rbf":
@@ -51,17 +62,17 @@ def random_problem(rng: np.random.Generator) -> tuple[list[Any], list[np.ndarray
         else:
             K = np.eye(n) if kind == "identity" else np.zeros((n, n))
         given.append(K)
-        matrices.append(K)
+        roots.append(root(K))
     y = rng.standard_normal(n) * 10.0 ** rng.integers(-2, 3)
     if rng.random() < 0.5:
-        y = matrices[0] @ y + (0.1 * y if rng.random() < 0.5 else 0.0)
-    return given, matrices, np.asarray(y, dtype=float)
+        y = roots[0] @ (roots[0].T @ y) + (0.1 * y if rng.random() < 0.5 else 0.0)
+    return given, roots, np.asarray(y, dtype=float)
 
 
 @pytest.mark.parametrize("seed", range(300))
 def test_against_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    given, matrices, y = random_problem(rng)
+    given, roots, y = random_problem(rng)
     m = len(given)
     gamma = float(10 ** rng.uniform(-3, 3))
     half = 0.5 * float(y @ y)
@@ -80,7 +91,7 @@ def test_against_enumeration(seed: int) -> None:
     most = m if options["k"] is None else min(options["k"], m)
     price = options.get("penalty", 0.0)
     values = {
-        support: loss(matrices, y, gamma, support) + price * len(support)
+        support: loss(roots, y, gamma, support) + price * len(support)
         for size in range(most + 1)
         for support in combinations(range(m), size)
         if set(inside) <= set(support) and not set(outside) & set(support)
@@ -110,8 +121,8 @@ def test_groups_against_enumeration_and_single_columns_against_solve(seed: int) 
 
     groups = [rng.permutation(p)[: rng.integers(1, 4)].tolist() for _ in range(6)]
     sol = pf.solve_groups(X, y, groups, k, gamma, penalty=0.1)
-    matrices = [X[:, g] @ X[:, g].T for g in groups]
-    values = [loss(matrices, y, gamma, s) + 0.1 * len(s) for size in range(k + 1) for s in combinations(range(6), size)]
+    roots = [X[:, g] for g in groups]
+    values = [loss(roots, y, gamma, s) + 0.1 * len(s) for size in range(k + 1) for s in combinations(range(6), size)]
     assert sol.objective == pytest.approx(min(values), rel=2e-6)
     assert sol.coef is not None
     np.testing.assert_allclose(y - X @ sol.coef, sol.alpha, rtol=1e-7, atol=1e-9)
@@ -130,12 +141,12 @@ def test_labels_make_groups() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_gradient_and_weak_duality(seed: int) -> None:
     rng = np.random.default_rng(2000 + seed)
-    given, matrices, y = random_problem(rng)
+    given, roots, y = random_problem(rng)
     gamma, penalty = float(10 ** rng.uniform(-2, 1)), float(rng.random())
     oracle = Oracle(as_blocks(given, len(y)), y, gamma, penalty)
     s = rng.uniform(0.2, 0.8, oracle.m)
     value, gradient = oracle.value_and_gradient(s)
-    K = sum(weight * matrix for weight, matrix in zip(s, matrices))
+    K = sum(weight * Z @ Z.T for weight, Z in zip(s, roots))
     exact = 0.5 * y @ np.linalg.solve(np.eye(len(y)) + gamma * K, y) + penalty * s.sum()
     assert value == pytest.approx(exact, rel=1e-8)
     for j in range(oracle.m):
@@ -145,7 +156,7 @@ def test_gradient_and_weak_duality(seed: int) -> None:
     nothing, everything = np.zeros(oracle.m, dtype=bool), np.ones(oracle.m, dtype=bool)
     for k in range(1, oracle.m + 1):
         best = min(
-            loss(matrices, y, gamma, support) + penalty * len(support)
+            loss(roots, y, gamma, support) + penalty * len(support)
             for size in range(k + 1)
             for support in combinations(range(oracle.m), size)
         )
@@ -281,3 +292,28 @@ def test_a_kernel_of_almost_low_rank_is_bounded_as_it_is() -> None:
     assert block.factor is not None
     rest = K - block.factor @ block.factor.T
     assert np.linalg.eigvalsh(rest)[-1] <= block.left_out <= 1e-10 * np.trace(K)
+
+
+def test_a_kernel_with_few_digits_is_solved_all_the_same() -> None:
+    kernels, y = problem()
+    rounded = [np.asarray(K, dtype=np.float32) for K in kernels]
+    roots = [root(np.asarray(K, dtype=float)) for K in rounded]
+    sol = pf.solve_kernels(rounded, y, 2, 1.0)
+    best = min(loss(roots, y, 1.0, support) for support in combinations(range(12), 2))
+    assert sol.status == "optimal"
+    assert sol.objective == pytest.approx(best, rel=1e-5)
+
+
+def test_ctrl_c_before_anything_has_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    from parsifal.kernels.heuristics import Sets
+
+    def stop(self: Sets, warm_start: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sets, "start", stop)
+    kernels, y = problem()
+    sol = pf.solve_kernels(kernels, y, 2, 1.0)
+    assert sol.status == "interrupted"
+    assert sol.support.size == 0
+    assert sol.objective == pytest.approx(0.5 * y @ y)
+    assert sol.lower_bound == 0.0

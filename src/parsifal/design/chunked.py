@@ -42,7 +42,9 @@ class ChunkedSource(Source):
         self._array = array
         self.shape = (int(shape[0]), int(shape[1]))
         self.dtype = dtype
-        self.chunks = tuple(int(c) for c in (array.chunks or (max(1, (1 << 20) // (shape[1] * dtype.itemsize)), shape[1])))
+        self.chunks = tuple(
+            int(c) for c in (array.chunks or (max(1, (1 << 20) // (shape[1] * dtype.itemsize)), shape[1]))
+        )
         self.nbytes = shape[0] * shape[1] * dtype.itemsize
         self.eps = rounding(dtype)
         self.cheap_rows = self.chunks[0] * 16 <= shape[0]
@@ -72,10 +74,7 @@ class ChunkedSource(Source):
         # Down the columns first; then as many chunks side by side as fit.
         down = max(1, min(math.ceil((row1 - row0) / tall) + 1, block // chunk))
         across = max(1, block // (chunk * down))
-        if wanted is None:
-            touched = np.arange(math.ceil(p / wide))
-        else:
-            touched = np.unique(wanted // wide)
+        touched = np.arange(math.ceil(p / wide)) if wanted is None else np.unique(wanted // wide)
         tiles = []
         for run in np.split(touched, np.flatnonzero(np.diff(touched) > 1) + 1):
             for first in range(int(run[0]), int(run[-1]) + 1, across):
@@ -120,7 +119,9 @@ def _find(path: str, kind: str, dataset: str | None) -> tuple[str | None, Any]:
         raise unreadable(path, error) from error
     if hasattr(store, "shape"):
         return None, store
-    names = [dataset] if dataset is not None else [name for name in store if len(getattr(store[name], "shape", ())) == 2]
+    names = (
+        [dataset] if dataset is not None else [name for name in store if len(getattr(store[name], "shape", ())) == 2]
+    )
     if dataset is not None and dataset not in store:
         raise InputError(f"{path} has no array {dataset!r}; it has {', '.join(sorted(store)) or 'none'}")
     if len(names) != 1:

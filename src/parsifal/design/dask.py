@@ -48,7 +48,7 @@ class DaskDesign(Remote):
         self.memory_limit = DEFAULT_MEMORY
         n, p = (int(length) for length in array.shape)
         # A graph with nothing but the blocks: the workers hold them. Otherwise every read makes them anew.
-        self._held = len(dict(array.dask)) <= array.npartitions if parent is None else parent._held
+        self._held: bool = len(dict(array.dask)) <= array.npartitions if parent is None else parent._held
         super().__init__(
             _Blocks(array, timeout),
             (n, p),
@@ -61,7 +61,7 @@ class DaskDesign(Remote):
 
     @property
     def cheap_rows(self) -> bool:
-        return self._held or self._array.numblocks[0] >= 16
+        return self._held or bool(self._array.numblocks[0] >= 16)
 
     def _fetch(self, index: IntArray, out: FloatArray) -> float:
         touched = self._matrix.gather(index, out)
@@ -142,7 +142,7 @@ class _Blocks:
         for place, part in zip(places, compute(tasks, self.holder, self.timeout)):
             fetched[place] = part
         out[:] = fetched[:, inverse]
-        return len(tasks) / max(1, self.array.npartitions)
+        return len(tasks) / max(1, int(self.array.npartitions))
 
 
 def scan_block(
@@ -164,9 +164,10 @@ def scan_block(
         bad = np.argwhere(~np.isfinite(np.asarray(array, dtype=np.float64)))
         if len(bad):
             i, j = (int(at) for at in bad[0])
+            value = "NaN" if np.isnan(array[i, j]) else str(array[i, j])
             raise NonFiniteError(
-                f"X[{corner[0] + i}, {corner[1] + j}] is {array[i, j]} (row {i}, column {j} of the Dask block that "
-                f"starts at {corner}); drop or impute missing values"
+                f"X[{corner[0] + i}, {corner[1] + j}] is {value} (row {i}, column {j} of the Dask block that starts at "
+                f"{corner}); drop or impute missing values"
             ) from None
         raise NonFiniteError(f"in the Dask block that starts at {corner}: {error}") from None
     if scan.sums is None or scan.squares is None:
@@ -310,4 +311,5 @@ def held_by_workers(source: Source, block: int = 1 << 27) -> DaskDesign:
 def load_block(source: Source, tile: Tile) -> npt.NDArray[Any]:
     """One block, on a worker."""
     data = source.load(tile, np.empty(tile.nbytes, np.uint8))
-    return np.asarray(data.memory if isinstance(data.memory, np.ndarray) else np.stack(data.memory, axis=1), source.dtype)
+    array = data.memory if isinstance(data.memory, np.ndarray) else np.stack(data.memory, axis=1)
+    return np.asarray(array, source.dtype)

@@ -75,9 +75,7 @@ class FileArray:
             what = f"{self.signature.size} bytes, now {now.size}" if now.size != self.signature.size else "new contents"
             raise DataError(f"{self.path} has changed since it was opened ({what}); open it again when it is complete")
 
-    def read(
-        self, lines: tuple[int, int], entries: tuple[int, int], raw: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[Any]:
+    def read(self, lines: tuple[int, int], entries: tuple[int, int], raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """Entries of lines into `raw`, which has room for them or for the whole lines, and then gets those."""
         (line0, line1), (first, last) = lines, entries
         item, length, count = self.dtype.itemsize, self.length, line1 - line0
@@ -105,7 +103,7 @@ class FileArray:
         return entries * 4 >= self.length or self.length * self.dtype.itemsize <= _WORTH_SKIPPING
 
     def _fill(self, handle: int, at: int, raw: npt.NDArray[np.uint8]) -> None:
-        view = memoryview(raw)
+        view = raw.data
         while len(view):
             count = os.preadv(handle, [view[:_ONE_CALL]], at)
             if count == 0:
@@ -234,7 +232,8 @@ def read_header(path: Path) -> FileArray:
             signature = Signature.of(os.fstat(file.fileno()))
             try:
                 version = np.lib.format.read_magic(file)
-                reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                form = np.lib.format
+                reader = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
                 shape, fortran, dtype = reader(file)
             except (ValueError, SyntaxError) as error:
                 raise DataError(f"{path} is no .npy file: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,15 @@ class ParquetSource(Source):
         self.cheap_rows = len(self.groups) >= 16
         self._last: tuple[Any, list[npt.NDArray[Any]]] | None = None
         self._file: tuple[str, Any] | None = None
+        # pyarrow decodes on threads of its own; its files are not for several of ours.
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": None, "_file": None}
+        return {**self.__dict__, "_last": None, "_file": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     def tiles(self, row0: int, row1: int, block: int, wanted: IntArray | None = None) -> list[Tile]:
         tiles = []
@@ -76,15 +83,14 @@ class ParquetSource(Source):
 
     def load(self, tile: Tile, buffer: npt.NDArray[np.uint8]) -> Loaded:
         key = (tile.part, tile.col0, tile.col1)
-        # Row slices walk through a group in steps: the group is decoded once.
-        last = self._last
-        if last is not None and last[0] == key:
-            arrays = last[1]
-        else:
-            arrays = self._decode(tile)
-            height = int(self.starts[tile.part + 1] - self.starts[tile.part])
-            self._last = (key, arrays) if tile.row1 - tile.row0 < height else None
-        first = int(self.starts[tile.part])
+        first, height = int(self.starts[tile.part]), int(self.starts[tile.part + 1] - self.starts[tile.part])
+        with self._lock:
+            # Row slices walk through a group in steps: the group is decoded once.
+            if self._last is not None and self._last[0] == key:
+                arrays = self._last[1]
+            else:
+                arrays = self._decode(tile)
+                self._last = (key, arrays) if tile.row1 - tile.row0 < height else None
         return loaded_columns([array[tile.row0 - first : tile.row1 - first] for array in arrays])
 
     def _decode(self, tile: Tile) -> list[npt.NDArray[Any]]:

@@ -1,17 +1,17 @@
-"""Matrices that are not in memory: tiles are loaded one after the other, while the one before is being computed on.
+"""Matrices that are not in memory: threads load tiles and compute on them, some loading while others compute.
 
-A `Source` knows how to load a rectangle of X; everything else is here. Loading runs on a thread of its own, a few
-buffers ahead, and what is resident is those buffers, the columns that were asked for, and vectors of n and p numbers.
+A `Source` knows how to load a rectangle of X; everything else is here. What is resident is a buffer a thread, the
+columns that were asked for, and vectors of n and p numbers.
 """
 
 from __future__ import annotations
 
-import queue
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +24,13 @@ from parsifal.errors import DataError, InputError, NonFiniteError
 
 DEFAULT_MEMORY = 1 << 30
 _LEAST_MEMORY = 1 << 20
-# One buffer is being filled, one waits, one is computed on.
-_BUFFERS = 3
 # Share of the memory limit; see design/remote.py for the rest.
 _BUFFER_SHARE = 0.25
-# Larger blocks read no faster.
-_LARGEST_BLOCK = 1 << 25
+# Larger blocks fall out of the cache between loading and computing; smaller ones cost more calls.
+_LARGEST_BLOCK = 1 << 23
+_MOST_THREADS = 16
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Source(ABC):
     def place(self, i: int, j: int) -> str:
         """The file and position of an entry, for an error."""
 
+    @abstractmethod
     def verify(self) -> None:
         """Raise `DataError` if the data have changed since they were opened."""
 
@@ -105,7 +107,7 @@ class Stream:
 
     def __init__(self, source: Source, lo: int, hi: int, memory_limit: int) -> None:
         self.source, self.lo, self.hi = source, lo, hi
-        self.block = min(_LARGEST_BLOCK, max(1 << 12, int(_BUFFER_SHARE * memory_limit) // _BUFFERS))
+        self.block = min(_LARGEST_BLOCK, max(1 << 12, int(_BUFFER_SHARE * memory_limit) // _MOST_THREADS))
 
     def scan(
         self,
@@ -122,35 +124,45 @@ class Stream:
         totals = [out for out in (xv, sums, squares) if out is not None]
         for out in totals:
             out[:] = 0.0
-        for tile, data in self._load(self.source.tiles(self.lo, self.hi, self.block)):
+
+        def sums_of(tile: Tile, data: Loaded) -> list[FloatArray]:
             rows, columns = slice(tile.row0 - self.lo, tile.row1 - self.lo), slice(tile.col0, tile.col1)
-            width = tile.col1 - tile.col0
-            parts = [np.empty(width) for _ in totals] + [None] * (3 - len(totals))
+            parts = [np.empty(tile.col1 - tile.col0) for _ in totals]
             below = None if shift is None else shift[columns]
             a = None if sum_weight is None else sum_weight[rows]
             b = None if square_weight is None else square_weight[rows]
-            if not data.matrix.scan(v[rows], below, a, b, *parts, threads):
+            if not data.matrix.scan(v[rows], below, a, b, *parts, *[None] * (3 - len(parts)), 1):
                 self._refuse(tile, data, shift)
+            return parts
+
+        tiles = self.source.tiles(self.lo, self.hi, self.block)
+        for tile, parts in self._each(tiles, sums_of, threads):
             for out, part in zip(totals, parts):
-                out[columns] += part
+                out[tile.col0 : tile.col1] += part
         return all(bool(np.isfinite(out).all()) for out in totals)
 
     def gather(self, idx: IntArray, out: FloatArray) -> int:
         """Copy columns to `out`; returns the bytes that were loaded for it."""
         unique, inverse = np.unique(idx, return_inverse=True)
         tiles = self.source.tiles(self.lo, self.hi, self.block, unique)
-        for tile, data in self._load(tiles):
+
+        def columns_of(tile: Tile, data: Loaded) -> None:
             first, last = np.searchsorted(unique, (tile.col0, tile.col1))
             part = np.empty((tile.row1 - tile.row0, last - first), order="F")
-            data.matrix.gather(unique[first:last] - tile.col0, part, 0)
+            data.matrix.gather(unique[first:last] - tile.col0, part, 1)
             to = np.flatnonzero((inverse >= first) & (inverse < last))
             out[tile.row0 - self.lo : tile.row1 - self.lo, to] = part[:, inverse[to] - first]
+
+        for _ in self._each(tiles, columns_of, 0):
+            pass
         return sum(tile.nbytes for tile in tiles)
 
-    def _load(self, tiles: list[Tile]) -> Iterator[tuple[Tile, Loaded]]:
-        """Tiles in order, loaded ahead."""
-        largest = max((tile.nbytes for tile in tiles), default=0)
-        yield from ahead(tiles, self.source.load, largest)
+    def _each(
+        self, tiles: list[Tile], use: Callable[[Tile, Loaded], Result], threads: int
+    ) -> Iterator[tuple[Tile, Result]]:
+        """Load and use tiles on several threads; results come in the order of the tiles."""
+        workers = min(_MOST_THREADS, max(2, available_cores() if threads == 0 else threads))
+        yield from in_order(tiles, self.source.load, use, workers)
         self.source.verify()
 
     def _refuse(self, tile: Tile, data: Loaded, shift: FloatArray | None) -> None:
@@ -169,48 +181,72 @@ class Stream:
         place = f"X[{i}, {j}]{name} in {self.source.place(i, j)}"
         if np.isfinite(value):
             return f"{place} is {value:.3g}, too large to square; rescale the column"
-        return f"{place} is {value}; drop or impute missing values, and replace infinite ones"
+        if np.isnan(value):
+            return f"{place} is NaN; drop or impute missing values"
+        return f"{place} is {value}; drop or replace infinite values"
 
 
-def ahead(
-    tiles: list[Tile], load: Callable[[Tile, npt.NDArray[np.uint8]], Loaded], largest: int
-) -> Iterator[tuple[Tile, Loaded]]:
-    """Load tiles on a thread, at most `_BUFFERS` at a time; an error there is raised here."""
+def in_order(
+    tiles: list[Tile],
+    load: Callable[[Tile, npt.NDArray[np.uint8]], Loaded],
+    use: Callable[[Tile, Loaded], Result],
+    workers: int,
+) -> Iterator[tuple[Tile, Result]]:
+    """Results of `use` on every tile, in order. Each thread loads a tile and computes on it while it is in the cache;
+    meanwhile another one waits for the disk. What one raises is raised here, when its turn comes."""
+    largest = max((tile.nbytes for tile in tiles), default=0)
     if len(tiles) <= 1:
         for tile in tiles:
-            yield tile, load(tile, np.empty(largest, np.uint8))
+            yield tile, use(tile, load(tile, np.empty(largest, np.uint8)))
         return
-    free: queue.SimpleQueue[npt.NDArray[np.uint8] | None] = queue.SimpleQueue()
-    ready: queue.SimpleQueue[tuple[Tile, Loaded, npt.NDArray[np.uint8]] | BaseException] = queue.SimpleQueue()
-    for _ in range(min(_BUFFERS, len(tiles))):
-        free.put(np.empty(largest, np.uint8))
+    turn = threading.Condition()
+    done: dict[int, Result | BaseException] = {}
+    taken = given = 0
+    stopped = False
+
+    def may_go_on() -> bool:
+        return stopped or taken - given < 4 * workers
 
     def work() -> None:
-        try:
-            for tile in tiles:
-                buffer = free.get()
-                if buffer is None:
+        nonlocal taken
+        buffer = np.empty(largest, np.uint8)
+        while True:
+            with turn:
+                # Not far ahead of what has been handed on, whose memory would pile up.
+                turn.wait_for(may_go_on)
+                if stopped or taken == len(tiles):
                     return
-                ready.put((tile, load(tile, buffer), buffer))
-        except BaseException as error:  # handed over, not swallowed
-            ready.put(error)
+                number, taken = taken, taken + 1
+            outcome: Result | BaseException
+            try:
+                outcome = use(tiles[number], load(tiles[number], buffer))
+            except BaseException as error:  # handed over, not swallowed
+                outcome = error
+            with turn:
+                done[number] = outcome
+                turn.notify_all()
 
-    thread = threading.Thread(target=work, name="parsifal-reader", daemon=True)
-    thread.start()
+    threads = [
+        threading.Thread(target=work, name=f"parsifal-reader-{t}", daemon=True) for t in range(min(workers, len(tiles)))
+    ]
+    for thread in threads:
+        thread.start()
     try:
-        for _ in tiles:
-            item = ready.get()
-            if isinstance(item, BaseException):
-                raise item
-            tile, data, buffer = item
-            yield tile, data
-            free.put(buffer)
+        for number, tile in enumerate(tiles):
+            with turn:
+                turn.wait_for(lambda: number in done)  # noqa: B023 (used at once)
+                outcome = done.pop(number)
+                given = number + 1
+                turn.notify_all()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            yield tile, outcome
     finally:
-        free.put(None)
-        # A tile that is still being loaded is waited for: its buffer must not go away under it.
-        while not ready.empty():
-            ready.get()
-        thread.join()
+        with turn:
+            stopped = True
+            turn.notify_all()
+        for thread in threads:
+            thread.join()
 
 
 class StreamedDesign(Remote):
@@ -266,6 +302,11 @@ class StreamedDesign(Remote):
     def __reduce__(self) -> tuple[Any, ...]:
         start = self._first_row
         return StreamedDesign, (self._source, self.memory_limit, start, start + self.shape[0])
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_memory(memory_limit: Any) -> int:

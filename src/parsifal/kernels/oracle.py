@@ -9,8 +9,8 @@ which is the loss of sparse regression with |Z_j'alpha|^2 in place of (x_j'alpha
     D(alpha) = y'alpha - 1/2 |alpha|^2 - sum of the k largest positive (gamma/2 q_j - penalty)  <=  c(S) + penalty |S|.
 
 Kernels of low rank are held as factors Z_j, side by side; the others as matrices. A factor that leaves out a part E_j
-of its kernel (E_j positive semidefinite, of known small trace) adds trace(E_j) |alpha|^2 to q_j wherever a bound is
-taken, so the bound is one for the kernel as given.
+of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one
+for the kernel as given.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ _EPS = float(np.finfo(np.float64).eps)
 _LOW_RANK = 0.4
 # Part of a kernel's trace that its factor may leave out; bounds pay for it.
 _LEFT_OUT = 1e-13
+# A matrix whose factor would leave out more, for want of digits in its entries, stays a matrix: gaps could not close.
+_MOST_LEFT_OUT = 1e-11
 
 
 @dataclass(frozen=True)
 class Block:
-    """One kernel: a factor Z, or a matrix K, and the trace of what the factor leaves out."""
+    """One kernel: a factor Z, or a matrix K, and a bound on the eigenvalues of what the factor leaves out."""
 
     factor: FloatArray | None
     matrix: FloatArray | None
@@ -51,7 +53,7 @@ def factor_block(Z: FloatArray) -> Block:
     return Block(None, Z @ Z.T)
 
 
-def matrix_block(K: FloatArray, name: str) -> Block:
+def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
     """A positive semidefinite matrix, factored if its rank is low.
 
     Parameters
@@ -60,6 +62,8 @@ def matrix_block(K: FloatArray, name: str) -> Block:
         The kernel.
     name : str
         What to call it in an error.
+    eps : float
+        Relative rounding error of the entries; a matrix that is indefinite by no more is replaced by its positive part.
     """
     n = len(K)
     size = float(np.max(np.abs(K), initial=0.0))
@@ -79,14 +83,18 @@ def matrix_block(K: FloatArray, name: str) -> Block:
     rest = K - Z @ Z.T
     # The rest of a semidefinite matrix is as small as the pivots that were left; anything else shows up here.
     if trace <= 0.0 or np.max(np.abs(rest)) > 1e-8 * size:
-        smallest = float(np.linalg.eigvalsh(K)[0])
+        values, vectors = np.linalg.eigh(K)
+        if trace > 0.0 and values[0] >= -4.0 * n * eps * size:
+            keep = values > _EPS * n * values[-1]
+            return factor_block(vectors[:, keep] * np.sqrt(values[keep]))
         raise InputError(
-            f"{name} is not positive semidefinite (smallest eigenvalue {smallest:.3g}, largest entry {size:.3g}); "
+            f"{name} is not positive semidefinite (smallest eigenvalue {values[0]:.3g}, largest entry {size:.3g}); "
             "only such a matrix is a kernel"
         )
-    if rank > _LOW_RANK * n:
+    # No eigenvalue is larger than the largest sum of a row's sizes.
+    left_out = float(np.abs(rest).sum(axis=1).max()) + 4.0 * n * _EPS * size
+    if rank > _LOW_RANK * n or left_out > _MOST_LEFT_OUT * trace:
         return Block(None, K)
-    left_out = float(np.maximum(np.diag(rest), 0.0).sum()) + 4.0 * n * _EPS * size
     return Block(Z, None, left_out)
 
 
@@ -129,6 +137,9 @@ class Oracle:
             R = qr(np.column_stack([Z, y]), mode="r", check_finite=False)[0][: Z.shape[1] + 1]
             Z, y = np.ascontiguousarray(R[:, :-1]), np.ascontiguousarray(R[:, -1])
         self._Z = Z
+        self._views: list[FloatArray | None] = [None] * self.m
+        for at, j in enumerate(self._low.tolist()):
+            self._views[j] = Z[:, self._start[at] : self._start[at + 1]]
         self.y = y
         self.n = len(y)
         self._owner = np.repeat(np.arange(len(self._low)), np.diff(self._start))
@@ -141,17 +152,17 @@ class Oracle:
         """c(s) + penalty sum(s) and its gradient, for weights in [0, 1]."""
         system = self.system(s)
         alpha = system.solve(self.y)
-        value = self.value(s, alpha)
-        return value, self.penalty - 0.5 * self.gamma * self.quadratic(alpha)
+        q = self.quadratic(alpha)
+        return self.value(s, alpha, q), self.penalty - 0.5 * self.gamma * q
 
-    def value(self, s: FloatArray, alpha: FloatArray) -> float:
+    def value(self, s: FloatArray, alpha: FloatArray, q: FloatArray | None = None) -> float:
         """1/2 |y - sum_j Z_j w_j|^2 + sum_j |w_j|^2 / (2 gamma s_j) + penalty sum(s) at w_j = gamma s_j Z_j'alpha.
 
         At alpha(s) this is c(s) + penalty sum(s); at any other alpha it is more, so rounding does not make it a false
         value.
         """
         rest = self.y - self.gamma * self.apply(s, alpha)
-        ridge = self.gamma * float(s @ self.quadratic(alpha))
+        ridge = self.gamma * float(s @ (self.quadratic(alpha) if q is None else q))
         return float(0.5 * (rest @ rest) + 0.5 * ridge + self.penalty * s.sum())
 
     def quadratic(self, alpha: FloatArray) -> FloatArray:
@@ -179,10 +190,7 @@ class Oracle:
 
     def factor(self, j: int) -> FloatArray | None:
         """Z_j, or None where the kernel is held as a matrix."""
-        at = np.searchsorted(self._low, j)
-        if at == len(self._low) or self._low[at] != j:
-            return None
-        return self._Z[:, self._start[at] : self._start[at + 1]]
+        return self._views[j]
 
     def matrix(self, j: int) -> FloatArray:
         """K_j of a kernel that is held as a matrix."""
@@ -218,7 +226,7 @@ class Oracle:
         a = 0.5 * self.gamma * safe - self.penalty
         value = float(self.y @ alpha) - 0.5 * size - float(a[fixed_in].sum())
         value -= float(largest(a[free], room).sum())
-        return value - rough * (abs(float(self.y @ alpha)) + size), a
+        return float(value - rough * (abs(float(self.y @ alpha)) + size)), a
 
     def _sum_by_kernel(self, values: FloatArray) -> FloatArray:
         out = np.zeros(len(self._low))

@@ -127,7 +127,7 @@ def _evaluate(oracle: Oracle, s: FloatArray) -> tuple[System, FloatArray, FloatA
     system = oracle.system(s)
     alpha = system.solve(oracle.y)
     q = oracle.quadratic(alpha)
-    return system, alpha, q, oracle.value(s, alpha)
+    return system, alpha, q, oracle.value(s, alpha, q)
 
 
 def _majorise(oracle: Oracle, node: Node, s: FloatArray, q: FloatArray) -> FloatArray:

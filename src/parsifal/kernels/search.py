@@ -119,9 +119,10 @@ class Search:
                     self._report(self.objective, self.lower_bound, self._nodes, len(self._open))
         except KeyboardInterrupt:
             status = "interrupted"
+        # An early Ctrl-C may have come before any set had a value.
+        self._sets.value(self._sets.best)
         lower_bound = self.lower_bound
-        enough = max(self._limits.rel_gap * self.objective, 2.0 * _ROUNDING * self._oracle.half)
-        if self.objective - lower_bound <= enough:
+        if closes(self.objective, lower_bound, self._limits.rel_gap, self._oracle.half):
             status = "optimal"
         return Found(
             support=self._sets.best,
@@ -167,8 +168,8 @@ class Search:
         if_in, if_out = _children(relaxed, node)
         inside, without = fixed_in.copy(), reduced.free.copy()
         inside[j], without[j] = True, False
-        self._push(max(bound, if_in[j]), Node(fixed_in=inside, free=without, room=room - 1), relaxed.s)
-        self._push(max(bound, if_out[j]), Node(fixed_in=fixed_in, free=without, room=room), relaxed.s)
+        self._push(max(bound, float(if_in[j])), Node(fixed_in=inside, free=without, room=room - 1), relaxed.s)
+        self._push(max(bound, float(if_out[j])), Node(fixed_in=fixed_in, free=without, room=room), relaxed.s)
         return len(candidates)
 
     def _fix(self, node: Node, relaxed: Relaxed) -> tuple[BoolArray, BoolArray]:
@@ -179,6 +180,11 @@ class Search:
         closed = np.concatenate([if_in[out], if_out[enter]])
         self._floor = min(self._floor, float(closed.min(initial=math.inf)))
         return node.fixed_in | enter, node.free & ~out & ~enter
+
+
+def closes(objective: float, lower_bound: float, rel_gap: float, half: float) -> bool:
+    """Whether the two are as close as asked for, or as close as rounding lets them be."""
+    return objective - lower_bound <= max(rel_gap * objective, 2.0 * _ROUNDING * half)
 
 
 def _children(relaxed: Relaxed, node: Node) -> tuple[FloatArray, FloatArray]:

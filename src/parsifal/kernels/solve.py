@@ -16,7 +16,7 @@ from parsifal.design import as_design
 from parsifal.errors import InputError
 from parsifal.kernels.oracle import Block, FloatArray, IntArray, Oracle, factor_block, matrix_block
 from parsifal.kernels.relaxation import Node
-from parsifal.kernels.search import Limits, Search, Status
+from parsifal.kernels.search import Limits, Search, Status, closes
 from parsifal.problem import Gamma, check_count, check_gamma, check_number, check_response, check_support
 from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.solution import reconcile, relative_gap
@@ -42,7 +42,8 @@ class KernelSolution:
         ``"optimal"`` if the gap is at most `rel_gap`; otherwise why the search ended.
     k, penalty, gamma : the problem that was solved, with ``gamma="auto"`` replaced by its value.
     stats : dict
-        ``nodes``, ``seconds``, ``root_bound``, ``kernels_left`` after safe fixing at the root, ``newton_steps``.
+        ``nodes``, ``seconds`` and ``search_seconds``, ``root_bound``, ``kernels_left`` after safe fixing at the root,
+        ``newton_steps``.
     """
 
     support: IntArray
@@ -210,7 +211,11 @@ def as_blocks(kernels: Sequence[Any], n: int) -> list[Block]:
         square = values.shape[1] == n
         if kind == "matrix" and not square:
             raise InputError(f"{name} has shape {values.shape}; a kernel matrix must be {n} by {n}")
-        blocks.append(matrix_block(values, name) if square and kind != "factor" else factor_block(values))
+        if square and kind != "factor":
+            eps = float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
+            blocks.append(matrix_block(values, name, eps))
+        else:
+            blocks.append(factor_block(values))
     return blocks
 
 
@@ -259,6 +264,7 @@ def solve_blocks(
             )
         )
 
+    searching = time.monotonic()
     with reporter:
         found = Search(Oracle(blocks, y, weight, price), root, limits, report).run(start)
     support = np.array(found.support, dtype=np.int64)
@@ -267,18 +273,24 @@ def solve_blocks(
     ones = np.ones(len(support))
     alpha = chosen.system(ones).solve(y)
     objective = chosen.value(ones, alpha)
+    half = 0.5 * float(y @ y)
+    lower_bound = reconcile(objective, found.lower_bound, half)
+    status = found.status
+    if status == "optimal" and not closes(objective, lower_bound, limits.rel_gap, 10.0 * half):
+        status = "gap_open"
     return KernelSolution(
         support=support,
         alpha=alpha,
         objective=objective,
-        lower_bound=reconcile(objective, found.lower_bound, 0.5 * float(y @ y)),
-        status=found.status,
+        lower_bound=lower_bound,
+        status=status,
         k=size,
         penalty=price,
         gamma=weight,
         stats={
             "nodes": found.nodes,
             "seconds": time.monotonic() - started,
+            "search_seconds": time.monotonic() - searching,
             "root_bound": found.root_bound,
             "kernels_left": found.kernels_left,
             "newton_steps": found.newton_steps,

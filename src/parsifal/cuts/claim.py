@@ -1,0 +1,108 @@
+"""What is claimed, and on whose word: the certificate proves the relaxation's bound, the rest is the solver's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from parsifal.certificate import Certificate, fingerprint
+from parsifal.check import provable_bound
+from parsifal.cuts.loop import CutResult
+from parsifal.cuts.start import Start
+from parsifal.solution import Solution, Status
+
+
+def make_solution(
+    start: Start,
+    result: CutResult | None,
+    *,
+    status: Status,
+    lower_bound: float,
+    root_bound: float,
+    reads: float,
+    seconds: dict[str, float],
+) -> Solution:
+    """Put the answer together."""
+    problem, best = start.problem, start.incumbent
+    coef = np.zeros(problem.p)
+    coef[best.support] = best.coef
+    certificate = root_certificate(start)
+    rests_on = None
+    if result is None and certificate is not None and (status != "optimal" or start.allows(certificate.lower_bound)):
+        lower_bound = min(lower_bound, certificate.lower_bound)
+    if certificate is None or lower_bound > certificate.lower_bound:
+        proven = "no bound" if certificate is None else f"{certificate.lower_bound:.10g}"
+        if result is None:
+            rests_on = f"the certificate proves {proven}; the rest is safe fixing, which it does not record"
+        else:
+            rests_on = (
+                f"the certificate proves {proven}; from there to {lower_bound:.10g} the bound rests on the word of "
+                f"{result.backend} ({result.nodes} nodes), less {result.tolerance:.1e} for its tolerances"
+            )
+    return Solution(
+        support=best.support,
+        coef=coef,
+        objective=best.objective,
+        lower_bound=lower_bound,
+        status=status,
+        k=problem.k,
+        penalty=problem.penalty,
+        gamma=problem.gamma,
+        stats={
+            "nodes": 0 if result is None else result.nodes,
+            "reads": reads,
+            "seconds": seconds,
+            "columns_left": int(np.count_nonzero(start.fix >= 0)),
+            "root_bound": root_bound,
+            "cuts": 0 if result is None else result.cuts,
+            "root_cuts": 0 if result is None else result.root_cuts,
+            "solves": 0 if result is None else result.solves,
+            "tolerance": 0.0 if result is None else result.tolerance,
+            "backend": None if result is None else result.backend,
+        },
+        feature_names=problem.design.feature_names,
+        certificate=certificate,
+        rests_on=rests_on,
+    )
+
+
+def root_certificate(start: Start) -> Certificate | None:
+    """The relaxation's dual point as a proof of one record, which claims what a check of it finds."""
+    problem, best, found = start.problem, start.incumbent, start.relaxation
+    if found is None:
+        return None
+    active = np.flatnonzero(found.coef).astype(np.int64)
+    one, none = np.array([-1], dtype=np.int64), np.empty(0, dtype=np.int64)
+    certificate = Certificate(
+        shape=(problem.n, problem.p),
+        k=problem.k,
+        penalty=problem.penalty,
+        gamma=problem.gamma,
+        forced_in=np.flatnonzero(problem.fix == 1).astype(np.int64),
+        forced_out=np.flatnonzero(problem.fix == -1).astype(np.int64),
+        support=best.support,
+        coef=best.coef,
+        objective=best.objective,
+        lower_bound=-np.inf,
+        complete=True,
+        fingerprint=fingerprint(np.where(problem.fix >= 0, start.beta, 0.0)),
+        parent=one,
+        column=one,
+        side=np.zeros(1, dtype=np.int64),
+        frame=one,
+        coef_offset=np.array([0, active.size]),
+        coef_index=active,
+        coef_value=found.coef[active],
+        fixed_offset=np.zeros(2, dtype=np.int64),
+        fixed_column=none,
+        frame_offset=np.zeros(1, dtype=np.int64),
+        frame_column=none,
+        frame_diagonal=np.empty(0),
+        twin_later=none,
+        twin_earlier=none,
+    )
+    bound = provable_bound(certificate, problem.design, problem.y)
+    # A check in other arithmetic must reach the claim too.
+    claim = min(bound, best.objective) - 1e-13 * float(problem.y @ problem.y) - 1e-13 * abs(bound)
+    return replace(certificate, lower_bound=claim) if np.isfinite(bound) else None

@@ -1,0 +1,201 @@
+"""Solves that are stopped and taken up again, at the root and in the tree, politely and by kill -9."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parsifal as pf
+from parsifal.checkpoint import Checkpoint
+from parsifal.design.dense import DenseDesign
+
+KW: dict[str, Any] = {"k": 6, "gamma": 0.25, "threads": 1}
+
+
+def _problem() -> tuple[np.ndarray, np.ndarray]:
+    """A few hundred nodes."""
+    X, y, _ = pf.datasets.make_sparse_regression(80, 200, 6, sqrt_snr=1.8, random_state=4)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def expected() -> pf.Solution:
+    sol = pf.solve(*_problem(), **KW)
+    assert sol.status == "optimal"
+    assert sol.stats["nodes"] > 100
+    return sol
+
+
+def test_tree_goes_on_where_it_was(tmp_path: Path, expected: pf.Solution) -> None:
+    X, y = _problem()
+    file, bound, nodes = tmp_path / "state.npz", -np.inf, 0
+    for _ in range(100):
+        sol = pf.solve(X, y, checkpoint=file, node_limit=90, **KW)
+        assert bound <= sol.lower_bound <= expected.objective
+        assert nodes < sol.stats["nodes"] <= nodes + 90
+        bound, nodes = sol.lower_bound, sol.stats["nodes"]
+        assert pf.check(sol.certificate, X, y)
+        if sol.status == "optimal":
+            break
+        assert sol.status == "node_limit"
+    assert sol.status == "optimal"
+    assert np.array_equal(sol.support, expected.support)
+    assert sol.objective == expected.objective
+    # The tree was not begun anew: the nodes of all runs together are about those of one.
+    assert nodes < 2 * expected.stats["nodes"]
+    # Done is done: one read to see that X is the same, and the answer.
+    again = pf.solve(X, y, checkpoint=file, **KW)
+    assert again.status == "optimal"
+    assert again.stats["nodes"] == nodes
+    assert again.stats["reads"] == pytest.approx(1.0)
+    assert pf.check(again.certificate, X, y)
+
+
+def test_pauses_for_writing_do_not_change_the_answer(
+    tmp_path: Path, expected: pf.Solution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = _problem()
+    monkeypatch.setattr(Checkpoint.__init__, "__defaults__", (0.0,))
+    written = []
+    write = Checkpoint._write
+    monkeypatch.setattr(Checkpoint, "_write", lambda self, arrays: (written.append(len(arrays)), write(self, arrays)))
+    for threads in (1, 2):
+        sol = pf.solve(X, y, checkpoint=tmp_path / f"{threads}.npz", **{**KW, "threads": threads})
+        assert sol.status == "optimal"
+        assert np.array_equal(sol.support, expected.support)
+        assert pf.check(sol.certificate, X, y)
+    assert len(written) > 6
+
+
+class _Failing(DenseDesign):
+    """Raises at a read, as a disk or a cluster may."""
+
+    fail_at = 10**9
+
+    def read(self, *args: Any, **kwargs: Any) -> Any:
+        if self.reads >= self.fail_at:
+            raise KeyboardInterrupt if self.polite else pf.DataError("the disk is gone")
+        return super().read(*args, **kwargs)
+
+    polite = False
+
+
+@pytest.mark.parametrize("polite", [False, True])
+def test_root_goes_on_where_it_was(tmp_path: Path, polite: bool) -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(200, 2000, 15, rho=0.5, sqrt_snr=4.0, random_state=2)
+    whole = pf.solve(X, y, k=15, gamma=0.07, time_limit=60, node_limit=1)
+    assert whole.stats["reads"] >= 4
+    file = tmp_path / "state.npz"
+    design = _Failing(X)
+    design.fail_at, design.polite = 3, polite
+    if polite:
+        stopped = pf.solve(design, y, k=15, gamma=0.07, checkpoint=file)
+        assert stopped.status == "interrupted"
+        assert stopped.lower_bound <= whole.objective
+    else:
+        with pytest.raises(pf.DataError, match="the disk is gone"):
+            pf.solve(design, y, k=15, gamma=0.07, checkpoint=file)
+    sol = pf.solve(X, y, k=15, gamma=0.07, checkpoint=file, node_limit=1)
+    assert sol.stats["reads"] < whole.stats["reads"]
+    assert sol.objective == pytest.approx(whole.objective, rel=1e-9)
+    # A tree that has been cut off proves nothing yet; its bound holds all the same.
+    assert sol.lower_bound <= whole.objective
+
+
+_VICTIM = """
+import sys, numpy as np, parsifal as pf
+from parsifal.checkpoint import Checkpoint
+Checkpoint.__init__.__defaults__ = (0.01,)
+X, y, _ = pf.datasets.make_sparse_regression(80, 300, 8, sqrt_snr=1.0, random_state=4)
+pf.solve(X, y, k=8, gamma=0.25, threads=1, checkpoint=sys.argv[1])
+"""
+
+
+def test_kill_leaves_a_usable_file(tmp_path: Path) -> None:
+    file = tmp_path / "state.npz"
+    nodes = 0
+    X, y, _ = pf.datasets.make_sparse_regression(80, 300, 8, sqrt_snr=1.0, random_state=4)
+    for delay in (0.0, 0.2, 0.3):
+        before = file.stat().st_mtime_ns if file.exists() else None
+        with subprocess.Popen([sys.executable, "-c", _VICTIM, file]) as victim:
+            end = time.monotonic() + 60
+            while (
+                (not file.exists() or file.stat().st_mtime_ns == before)
+                and victim.poll() is None
+                and time.monotonic() < end
+            ):
+                time.sleep(0.005)
+            time.sleep(delay)
+            victim.send_signal(signal.SIGKILL)
+        assert file.exists()
+        sol = pf.solve(X, y, k=8, gamma=0.25, threads=1, checkpoint=file, node_limit=1)
+        assert sol.status == "node_limit"
+        assert sol.stats["nodes"] >= nodes
+        assert pf.check(sol.certificate, X, y)
+        nodes = sol.stats["nodes"]
+    assert nodes > 3
+    # What a killed writer leaves behind is a file of another name, if any.
+    assert all(path == file or path.name.startswith(".state.npz.") for path in tmp_path.iterdir())
+
+
+def test_other_data_and_other_problems_are_refused(tmp_path: Path) -> None:
+    X, y = _problem()
+    file = tmp_path / "state.npz"
+    for node_limit in (1, 30):  # from the root's state, and from the tree's
+        pf.solve(X, y, checkpoint=file, node_limit=node_limit, **KW)
+        Z = X.copy()
+        Z[3, 5] += 1e-3
+        for arguments, message in (
+            ({"X": Z}, "was made from another X"),
+            ({"y": y + 1e-9}, "is of another problem: another y"),
+            ({"k": 5}, "k = 6, not 5"),
+            ({"gamma": 0.2}, "gamma = 0.25, not 0.2"),
+            ({"penalty": 0.1}, "penalty = 0.0, not 0.1"),
+            ({"rel_gap": 1e-3}, "rel_gap"),
+            ({"force_in": [3]}, "forced_in"),
+            ({"X": X[:, :150]}, "shape"),
+        ):
+            with pytest.raises(pf.InputError, match=f"{message}.*delete the file to start anew"):
+                pf.solve(**{"X": X, "y": y, "checkpoint": file, **KW, **arguments})
+
+
+def test_damaged_file(tmp_path: Path) -> None:
+    X, y = _problem()
+    file = tmp_path / "state.npz"
+    file.write_bytes(b"not an archive")
+    with pytest.raises(pf.DataError, match="is no checkpoint, or a damaged one"):
+        pf.solve(X, y, checkpoint=file, **KW)
+    np.savez(file, a=np.ones(3))
+    with pytest.raises(pf.DataError, match="is no checkpoint of format"):
+        pf.solve(X, y, checkpoint=file, **KW)
+
+
+def test_place_that_cannot_be_written(tmp_path: Path) -> None:
+    X, y = _problem()
+    with pytest.raises(pf.DataError, match="cannot be written: No such file or directory"):
+        pf.solve(X, y, checkpoint=tmp_path / "nowhere" / "state.npz", **KW)
+    with pytest.raises(pf.InputError, match="checkpoint must be a path"):
+        pf.solve(X, y, checkpoint=3, **KW)
+
+
+def test_full_disk_costs_the_checkpoint_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _problem()
+    file = tmp_path / "state.npz"
+
+    def full(*args: Any, **kwargs: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.warns(RuntimeWarning, match="could not be written .No space left on device.; the solve goes on"):
+        sol = pf.solve(X, y, checkpoint=file, **KW)
+    assert sol.status == "optimal"
+    assert list(tmp_path.iterdir()) == []
