@@ -181,6 +181,19 @@ def test_a_checkpoint_is_written_and_taken_up(json_of, diabetes: Path) -> None:
     assert json_of("fit", diabetes, "-t", "y", "-k", 4, "--checkpoint", "state.ckpt")["features"] == first["features"]
 
 
+def test_the_papers_cutting_planes_say_on_whose_word(run, json_of, diabetes: Path) -> None:
+    pytest.importorskip("highspy")
+    common = ("fit", diabetes, "-t", "y", "-k", 4, "--method", "cutting-plane", "--backend", "highs")
+    values = json_of(*common)
+    assert [row["name"] for row in values["features"]] == ["bmi", "bp", "s3", "s5"]
+    result = run(*common, "--certificate", "p.npz", "--report", "r.html", "--report-time", 5)
+    if values["result"]["rests_on"] is not None:
+        assert "Optimal: no other choice" in result.stdout
+        assert "is not the whole proof" in result.stderr
+        assert "Not all of this is in the certificate" in Path("r.html").read_text(encoding="utf-8")
+    run("check", "p.npz", diabetes)
+
+
 def test_files_are_written_and_name_the_command(run, diabetes: Path) -> None:
     run("fit", diabetes, "-t", "y", "-k", 4, "--out", "m.json", "--certificate", "p.npz", "--report", "r.html")
     model = json.loads(Path("m.json").read_text(encoding="utf-8"))

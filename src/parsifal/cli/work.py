@@ -138,7 +138,7 @@ def finish(
 ) -> int:
     """Show the model, write what was asked for, and say how the command ends."""
     coef, intercept = job.training.unscaled(solution.coef)
-    rows = feature_rows(job.training, solution, coef, job.names)
+    rows = feature_rows(job.training, solution, coef, job.names, force_out)
     _show(output, solution, rows, intercept, job)
     source = job.table.source
     model = saved_model(
@@ -160,6 +160,8 @@ def finish(
         certificate = _certificate(solution)
         save_proof(job.certificate, certificate, job.recipe, source)
         files["certificate"] = str(job.certificate)
+        if solution.rests_on is not None:
+            output.note(f"{job.certificate} is not the whole proof: {solution.rests_on}")
         if not certificate.complete:
             output.note(f"the proof was too large to keep, so {job.certificate} holds the claim only")
     if job.report is not None:
@@ -216,7 +218,8 @@ def sentence(solution: Solution, p: int) -> str:
     numbers = f"objective {solution.objective:.6g}, lower bound {solution.lower_bound:.6g}, gap {solution.gap:.1e}"
     if solution.status == "optimal":
         which = f"at most {solution.k}" if solution.k < p else "any number"
-        return f"Proven: no other choice of {which} of the {p} features has a smaller objective ({numbers}; {effort})."
+        claim = f"no other choice of {which} of the {p} features has a smaller objective ({numbers}; {effort})"
+        return f"Proven: {claim}." if solution.rests_on is None else f"Optimal: {claim}; {solution.rests_on}."
     return (
         f"Not proven: {_REASON[solution.status]}; this is the best so far, and no choice is better by more than "
         f"{_percent(solution.gap)} ({numbers}; {effort})."

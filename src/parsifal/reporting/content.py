@@ -161,7 +161,7 @@ def gather(
         ranking = k_best(
             design,
             y,
-            None if solution.penalty > 0 else solution.support.size,
+            solution.k if solution.penalty > 0 else solution.support.size,
             solution.gamma,
             _MOST_LISTED,
             tolerance=_WITHIN,
@@ -192,7 +192,7 @@ def gather(
         data=data,
         solution=solution,
         names=names,
-        rows=feature_rows(training, solution, coef, names),
+        rows=feature_rows(training, solution, coef, names, force_out),
         intercept=intercept,
         r2=1.0 - float(residual @ residual) / total if total > 0 else float("nan"),
         total=total,
@@ -220,13 +220,16 @@ def with_known(found: Path, solution: Solution, training: Training) -> Path:
     return replace(found, solutions=(*found[:i], solution, *found[i + 1 :]), rss=rss, df=df)
 
 
-def feature_rows(training: Training, solution: Solution, coef: FloatArray, names: Sequence[str]) -> list[Row]:
+def feature_rows(
+    training: Training, solution: Solution, coef: FloatArray, names: Sequence[str], force_out: Any = None
+) -> list[Row]:
     """The chosen features, largest standardised coefficient first; what each is worth unless the data are huge."""
     n, p = training.design.shape
     s = solution
     values = {}
     if float(n) * p * (s.support.size + 1) <= _WORTH_WORK:
-        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty)}
+        barred = np.flatnonzero(check_forced(training.design, None, force_out) < 0)
+        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty, barred)}
 
     def relative(value: float) -> float:
         return (value - s.objective) / s.objective if s.objective > 0 else float("nan")

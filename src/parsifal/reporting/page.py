@@ -42,9 +42,12 @@ def _verdict(content: Content) -> str:
     s = content.solution
     p = len(content.names)
     if s.status == "optimal":
-        words = f"<strong>Proven.</strong> No other choice of {_most(content)} of the {p} features fits better "
+        head = "Proven." if s.rests_on is None else "Optimal."
+        words = f"<strong>{head}</strong> No other choice of {_most(content)} of the {p} features fits better "
         words += f"(relative gap {s.gap:.1e})."
         kind = "good"
+        if s.rests_on is not None:
+            words += f" Not all of this is in the certificate: {html.escape(s.rests_on)}."
     else:
         words = f"<strong>Not proven:</strong> {_REASON[s.status]}. A better choice, if there is one, "
         words += f"lowers the objective by at most {s.gap:.2%}."

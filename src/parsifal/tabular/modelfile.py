@@ -180,6 +180,7 @@ def saved_model(
             "objective": solution.objective,
             "lower_bound": finite_or_none(solution.lower_bound),
             "gap": finite_or_none(solution.gap),
+            "rests_on": solution.rests_on,
             "rows": encoded.rows,
             "features": len(encoded.features),
             "nodes": solution.stats.get("nodes"),
