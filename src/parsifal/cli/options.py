@@ -144,7 +144,7 @@ NodeLimit = Annotated[
 RelGap = Annotated[float, typer.Option("--rel-gap", help="Relative gap that counts as proven.", rich_help_panel=SEARCH)]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", help="Threads; all cores by default.", rich_help_panel=SEARCH, show_default=False),
+    typer.Option("--threads", min=1, help="Threads; all cores by default.", rich_help_panel=SEARCH, show_default=False),
 ]
 Method = Annotated[str, typer.Option("--method", help="How to solve, as in parsifal.solve.", rich_help_panel=SEARCH)]
 Backend = Annotated[
@@ -178,6 +178,7 @@ ReportTime = Annotated[
     float,
     typer.Option(
         "--report-time",
+        min=0,
         help="Seconds for what the report adds: the path over k and the closest other supports.",
         rich_help_panel=FILES,
     ),
