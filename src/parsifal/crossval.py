@@ -225,7 +225,7 @@ class SparseRegressorCV(SparseLinearModel):
         return splits
 
     def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
-        """All folds through joblib; where workers share our memory, the bar moves after every fit, else after a fold."""
+        """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold."""
         each = len(tasks[0].sizes) * len(tasks[0].gammas)
         backend = get_active_backend(prefer="threads")[0]
         results: list[FoldResult] = []
