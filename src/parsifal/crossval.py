@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
 from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
+from parsifal.progress import ProgressOption
 from parsifal.solve import check_options, solve
 from parsifal.training import Training, prepare
 
@@ -60,8 +61,9 @@ class SparseRegressorCV(SparseLinearModel):
         Limits of every fit in a fold; None for both: every fold fit is proven.
     n_jobs : int, optional
         Folds at a time, through joblib (threads, unless a joblib backend is chosen); threads of the last fit.
-    progress : bool
-        Show a line with the fits done and the time left.
+    progress : bool or callable
+        True shows a line with the fits done and the time left. A callable gets the `Progress` of the fit to all rows;
+        if it has a method ``fits(done, total, seconds)``, that one is called while the folds are fitted.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class SparseRegressorCV(SparseLinearModel):
         fold_node_limit: int | None = 20,
         fold_time_limit: float | None = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: ProgressOption = False,
     ) -> None:
         self.ks = ks
         self.gammas = gammas
@@ -229,7 +231,8 @@ class SparseRegressorCV(SparseLinearModel):
         each = len(tasks[0].sizes) * len(tasks[0].gammas)
         backend = get_active_backend(prefer="threads")[0]
         results: list[FoldResult] = []
-        with Bar(len(tasks) * each, active=self.progress) as bar:
+        listener = getattr(self.progress, "fits", None)
+        with Bar(len(tasks) * each, active=self.progress is True, each=listener) as bar:
             if getattr(backend, "supports_sharedmem", False):
                 results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(bar.run)(task) for task in tasks)
             else:
@@ -273,6 +276,7 @@ class SparseRegressorCV(SparseLinearModel):
             warm_start=min(fits, key=lambda fit: fit.objective).support,
             force_in=fix == 1,
             force_out=fix == -1,
+            progress=self.progress if callable(self.progress) else False,
             **method_options(self),
         )
         self._take(solution, training)
@@ -318,9 +322,10 @@ def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tupl
 class Bar:
     """Counts fits, shows how many are done and how long the rest will take; stops the workers on Ctrl-C."""
 
-    def __init__(self, total: int, *, active: bool) -> None:
+    def __init__(self, total: int, *, active: bool, each: Callable[[int, int, float], object] | None = None) -> None:
         self.total = total
         self.active = active
+        self._each = each
         self._done = 0
         self._started = time.monotonic()
         self._shown = 0.0
@@ -348,6 +353,8 @@ class Bar:
             self._done += fits
             if self.active:
                 self._show()
+            if self._each is not None:
+                self._each(self._done, self.total, time.monotonic() - self._started)
 
     def _show(self) -> None:
         now = time.monotonic()

@@ -52,6 +52,8 @@ class SparseRegressor(SparseLinearModel):
         Limits of a fit. A fit that ends at one warns (`ConvergenceWarning`) with its gap and keeps the best found.
     warm_start : bool
         Whether to start from the features of the previous fit.
+    checkpoint : path, optional
+        File for the state of the solve, as in `solve`.
     n_jobs : int, optional
         Threads; None means 1, which makes a fit repeatable bit for bit; -1 all cores.
     progress : bool or callable
@@ -102,6 +104,7 @@ class SparseRegressor(SparseLinearModel):
         time_limit: float | None = None,
         node_limit: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         n_jobs: int | None = None,
         progress: ProgressOption = False,
     ) -> None:
@@ -119,6 +122,7 @@ class SparseRegressor(SparseLinearModel):
         self.time_limit = time_limit
         self.node_limit = node_limit
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -163,6 +167,7 @@ class SparseRegressor(SparseLinearModel):
             force_in=self.force_in,
             force_out=self.force_out,
             progress=self.progress,
+            checkpoint=self.checkpoint,
             **method_options(self),
         )
         self._take(solution, training)
