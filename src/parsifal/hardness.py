@@ -21,7 +21,7 @@ import numpy as np
 from parsifal.criteria import fit_term, log_binomial
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import resolve_gamma
+from parsifal.linear_model import resolve_gamma
 from parsifal.path import check_sizes, path
 from parsifal.problem import FloatArray, Gamma, IntArray, check_number
 from parsifal.progress import History

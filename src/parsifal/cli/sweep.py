@@ -54,7 +54,7 @@ def path(
     debug: o.Debug = False,
 ) -> None:
     """Find and prove the best model of every size, and choose one by an information criterion."""
-    from parsifal.estimators import resolve_gamma
+    from parsifal.linear_model import resolve_gamma
 
     output = Output(json=json, quiet=quiet)
     recipe = o.recipe_of(

@@ -15,7 +15,7 @@ from parsifal.reporting.content import Content, CvCurve, gather
 from parsifal.reporting.page import render
 
 if TYPE_CHECKING:
-    from parsifal.estimators import SparseLinearModel
+    from parsifal.linear_model import SparseLinearModel
 
 __all__ = ["Content", "CvCurve", "cv_curve_of", "gather", "render", "report", "write"]
 

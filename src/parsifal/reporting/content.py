@@ -226,7 +226,8 @@ def feature_rows(training: Training, solution: Solution, coef: FloatArray, names
     s = solution
     values = {}
     if float(n) * p * (s.support.size + 1) <= _WORTH_WORK:
-        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty)}
+        barred = np.empty(0, dtype=np.int64) if s.certificate is None else s.certificate.forced_out
+        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty, barred)}
 
     def relative(value: float) -> float:
         return (value - s.objective) / s.objective if s.objective > 0 else float("nan")
