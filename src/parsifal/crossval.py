@@ -227,15 +227,20 @@ class SparseRegressorCV(SparseLinearModel):
         return splits
 
     def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
-        """All folds through joblib; with a backend that shares memory, ticks come after every fit."""
-        fits = len(tasks) * len(tasks[0].sizes) * len(tasks[0].gammas)
-        bar = Bar(fits, active=self.progress is True, each=getattr(self.progress, "fits", None))
-        shares = bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
-        with bar:
-            pool = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            results: list[FoldResult] = pool(
-                delayed(bar.run)(task) if shares else delayed(run_fold)(task) for task in tasks
-            )
+        """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold."""
+        each = len(tasks[0].sizes) * len(tasks[0].gammas)
+        backend = get_active_backend(prefer="threads")[0]
+        results: list[FoldResult] = []
+        listener = getattr(self.progress, "fits", None)
+        with Bar(len(tasks) * each, active=self.progress is True, each=listener) as bar:
+            if getattr(backend, "supports_sharedmem", False):
+                results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(bar.run)(task) for task in tasks)
+            else:
+                kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+                pool = Parallel(n_jobs=self.n_jobs, return_as=kind)
+                for result in pool(delayed(run_fold)(task) for task in tasks):
+                    results.append(result)
+                    bar.tick(each)
         return results
 
     def _scorer(self) -> Any:
@@ -342,10 +347,10 @@ class Bar:
         if self._stop.is_set():
             raise KeyboardInterrupt
 
-    def tick(self) -> None:
+    def tick(self, fits: int = 1) -> None:
         self.poll()
         with self._lock:
-            self._done += 1
+            self._done += fits
             if self.active:
                 self._show()
             if self._each is not None:

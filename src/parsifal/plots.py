@@ -103,7 +103,7 @@ def criteria(
 
 
 def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | None = None) -> Axes:
-    """Draw the mean squared error of a cross-validation against k, with bars of one standard error.
+    """Draw the mean squared error (or the score that chose) of a cross-validation against k, with standard errors.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     """
     _require_fitted(model)
     ax = _axes(ax)
-    ks, mse = model.ks_, model.mse_path_
+    ks, mse = model.ks_, model.mse_path_ if model.scoring is None else model.score_path_
+    label = "mean squared error" if model.scoring is None else f"score ({model.scoring})"
     folds = mse.shape[2]
     # One fold says nothing about the spread.
     mean, error = mse.mean(axis=2), mse.std(axis=2, ddof=min(1, folds - 1)) / np.sqrt(folds)
@@ -150,7 +151,7 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     _label_ends(ax, float(ks[-1]), ends)
     ax.set(
         xlabel="number of features k",
-        ylabel="mean squared error on left-out rows",
+        ylabel=f"{label} on left-out rows",
         title=f"Cross-validation, {mse.shape[2]} folds (bars: one standard error)",
     )
     return ax

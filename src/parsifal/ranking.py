@@ -42,8 +42,8 @@ class Ranking(Sequence[Incumbent]):
     lower_bound : float
         No support that is not listed has a smaller objective; infinite if all are listed.
     status : str
-        ``"optimal"`` if the list is what was asked for; otherwise the limit that ended it. The entries and the bound
-        hold in any case.
+        ``"optimal"`` if the list is what was asked for; otherwise the limit that ended it: the objectives and the bound
+        then hold as well, but a better support may be missing, down to the bound.
     k, penalty, gamma : the problem.
     frequency : dict
         For every column that is listed, the fraction of the listed supports that have it.

@@ -1,0 +1,124 @@
+"""The results file: one JSON line per finished run, appended, never changed.
+
+A row is written by a single write at the end of the file and synced, so a process that is killed loses at most the runs
+that it was at, and leaves at worst one torn line, which readers skip and the next writer ends. Runs are claimed by
+locks on bytes of a file beside it: two processes on the same results share the work, and the system gives up the
+claims of a process that dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from parsifal.errors import DataError
+
+Task = dict[str, Any]
+Row = dict[str, Any]
+
+# Byte 0 of the lock file is for writing; the rest for the runs, by a hash.
+_WRITING = 0
+_PLACES = 1 << 62
+
+
+def key_of(task: Task) -> str:
+    """The task as text; equal tasks have equal keys."""
+    return json.dumps(task, sort_keys=True)
+
+
+class ResultsFile:
+    """The rows of one experiment.
+
+    At most one per path and process: locks of POSIX files belong to the process.
+
+    Parameters
+    ----------
+    path : path
+        Made, with its directory, when it is not there.
+    experiment : str
+        Rows of another one are an error.
+    """
+
+    def __init__(self, path: Path, experiment: str) -> None:
+        self.path = path
+        self.experiment = experiment
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._locks = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise DataError(f"cannot write results to {path}: {error.strerror}; choose another --out") from None
+
+    def rows(self) -> dict[str, Row]:
+        """All finished runs by key; where two rows have the same key, the first."""
+        found: dict[str, Row] = {}
+        for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError:
+                # Every row begins in the same way, so what a killed process left behind does too.
+                if _begins(line, self.experiment):
+                    continue
+                raise DataError(f"{self.path}, line {number}: not a result; move the file away") from None
+            if not isinstance(row, dict) or row.get("experiment") != self.experiment or "task" not in row:
+                raise DataError(f"{self.path}, line {number}: not a result of {self.experiment}; move the file away")
+            found.setdefault(key_of(row["task"]), row)
+        return found
+
+    def append(self, row: Row) -> None:
+        """Add a row, for good."""
+        line = json.dumps({"experiment": self.experiment, **row}).encode() + b"\n"
+        fcntl.lockf(self._locks, fcntl.LOCK_EX, 1, _WRITING)
+        try:
+            size = os.fstat(self._file).st_size
+            if size and os.pread(self._file, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            written = os.write(self._file, line)
+            if written != len(line):
+                raise DataError(f"{self.path}: the disk took {written} of {len(line)} bytes; make room and run again")
+            os.fsync(self._file)
+        finally:
+            fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _WRITING)
+
+    def claim(self, task: Task) -> bool:
+        """Take a run for this process; False if another process has it."""
+        try:
+            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(task))
+        except OSError:
+            return False
+        return True
+
+    def release(self, task: Task) -> None:
+        """Give a run back."""
+        fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _place(task))
+
+    def close(self) -> None:
+        os.close(self._file)
+        os.close(self._locks)
+
+    def __enter__(self) -> ResultsFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def select(rows: dict[str, Row], tasks: Iterable[Task]) -> list[Row]:
+    """The rows of these tasks, in their order; tasks that have not been run are left out."""
+    return [rows[key] for key in map(key_of, tasks) if key in rows]
+
+
+def _begins(line: bytes, experiment: str) -> bool:
+    start = json.dumps({"experiment": experiment}).encode()[:-1]
+    return start.startswith(line[: len(start)])
+
+
+def _place(task: Task) -> int:
+    return 1 + int.from_bytes(hashlib.sha256(key_of(task).encode()).digest()[:8], "big") % _PLACES
