@@ -6,13 +6,19 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test lint format bench bench-scale stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The report in a real browser: Debian's Chromium, driven by Playwright.
+test-browser: $(STAMP)
+	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium fonts-dejavu-core
+	$(BIN)/python -m pip install --quiet "playwright>=1.40"
+	PARSIFAL_BROWSER=$$(command -v chromium) $(BIN)/python -m pytest tests/reporting/test_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -245,6 +245,7 @@ def _plot(rows: list[dict[str, Any]], path: Path) -> None:
     for row in rows:
         axes.annotate(f"{row['reads']:.1f} reads", (row["entries"], row["solve_s"]), (6, -10), fontsize=7,
                       textcoords="offset points")  # fmt: skip
+    axes.margins(x=0.12)
     axes.set_xlabel("entries of X, n p")
     axes.set_ylabel("seconds")
     axes.set_title("k = 10, rho = 0.1, X generated while it is read")

@@ -106,7 +106,7 @@ def test_a_worker_killed_in_the_middle_of_a_read(client: Client, tmp_path: Path)
 def test_nan_in_a_block_is_named(client: Client) -> None:
     X, y, _ = _problem()
     X[17, 333] = np.nan
-    with pytest.raises(pf.NonFiniteError, match=r"X\[17, 333\] is nan \(row 17, column 33 of the Dask block"):
+    with pytest.raises(pf.NonFiniteError, match=r"X\[17, 333\] is NaN \(row 17, column 33 of the Dask block"):
         pf.solve(da.from_array(X, chunks=(150, 100)), y, k=5, gamma=0.1)
 
 
@@ -127,6 +127,16 @@ def test_joblib_runs_solves_on_the_same_client(client: Client) -> None:
         made = joblib.Parallel()(joblib.delayed(pf.solve)(design, design.y, k=4, gamma=0.1) for _ in range(2))
     assert np.array_equal(sols[1].support, expected.support)
     assert all(np.array_equal(sol.support, design.support) for sol in made)
+
+
+def test_cross_validation_on_the_same_client(client: Client) -> None:
+    X, y, expected = _problem()
+    here = pf.SparseRegressorCV(ks=[4, 5], gammas=[0.1], cv=3).fit(X, y)
+    with joblib.parallel_config(backend="dask"):
+        there = pf.SparseRegressorCV(ks=[4, 5], gammas=[0.1], cv=3, n_jobs=2).fit(X, y)
+    assert there.k_ == here.k_
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9, atol=1e-12)
+    assert np.array_equal(np.flatnonzero(there.coef_), expected.support)
 
 
 def test_no_workers_is_not_a_hang() -> None:

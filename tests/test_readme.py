@@ -24,7 +24,8 @@ def blocks() -> list[object]:
 
 
 @pytest.mark.parametrize(("page", "code"), blocks())
-def test_python_block_runs(page: str, code: str) -> None:
+def test_python_block_runs(page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, str(ROOT / page), "exec"), {"__name__": "__main__"})
 
 
@@ -47,8 +48,8 @@ def test_files_that_are_named_exist(page: str) -> None:
 
 
 def test_make_targets_that_are_named_exist() -> None:
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
-        named = set(re.findall(r"(?:`|^)make (\w+)", text, re.MULTILINE))
+        named = set(re.findall(r"(?:`|^)make ([\w-]+)", text, re.MULTILINE))
         assert named <= targets, f"{page} names make targets that are not there: {named - targets}"

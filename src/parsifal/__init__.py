@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from parsifal.estimators import SparseRegressor
     from parsifal.kernels import KernelSolution, SparseKernelRegressor, solve_groups, solve_kernels
     from parsifal.lifting import NonlinearFeatures
+    from parsifal.reporting import report
 
 __version__ = "0.1.0"
 
@@ -73,6 +74,7 @@ __all__ = [
     "path",
     "plots",
     "relax",
+    "report",
     "solve",
     "solve_groups",
     "solve_kernels",
@@ -86,6 +88,7 @@ _LAZY = {
     "SparseRegressor": "parsifal.estimators",
     "SparseRegressorCV": "parsifal.crossval",
     "plots": "parsifal.plots",
+    "report": "parsifal.reporting",
     "solve_groups": "parsifal.kernels",
     "solve_kernels": "parsifal.kernels",
 }

@@ -6,7 +6,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.estimators import SparseLinearModel, method_options
 from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
 from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
+from parsifal.progress import ProgressOption
 from parsifal.solve import check_options, solve
 from parsifal.training import Training, prepare
 
@@ -60,8 +61,9 @@ class SparseRegressorCV(SparseLinearModel):
         Limits of every fit in a fold; None for both: every fold fit is proven.
     n_jobs : int, optional
         Folds at a time, through joblib (threads, unless a joblib backend is chosen); threads of the last fit.
-    progress : bool
-        Show a line with the fits done and the time left.
+    progress : bool or callable
+        True shows a line with the fits done and the time left. A callable gets the `Progress` of the fit to all rows;
+        if it has a method ``fits(done, total, seconds)``, that one is called while the folds are fitted.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class SparseRegressorCV(SparseLinearModel):
         fold_node_limit: int | None = 20,
         fold_time_limit: float | None = None,
         n_jobs: int | None = None,
-        progress: bool = False,
+        progress: ProgressOption = False,
     ) -> None:
         self.ks = ks
         self.gammas = gammas
@@ -181,6 +183,7 @@ class SparseRegressorCV(SparseLinearModel):
             )
             for train, test in splits
         ]
+        scorer = self._scorer()
         results = self._run(tasks)
         self.ks_ = np.array(sizes)
         self.gammas_ = np.array(gammas)
@@ -189,7 +192,7 @@ class SparseRegressorCV(SparseLinearModel):
         self.support_path_ = [
             [[r.supports[g][i] for r in results] for i in range(len(sizes))] for g in range(len(gammas))
         ]
-        self.score_path_ = self._scores(X, target, splits, results)
+        self.score_path_ = self._scores(scorer, X, target, splits, results)
         mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
         self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
         g, i = self.best_index_
@@ -224,23 +227,33 @@ class SparseRegressorCV(SparseLinearModel):
         return splits
 
     def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
-        """All folds through joblib; with a backend that shares memory, ticks come after every fit."""
-        fits = len(tasks) * len(tasks[0].sizes) * len(tasks[0].gammas)
-        bar = Bar(fits, active=self.progress)
-        shares = bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
-        with bar:
-            pool = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            results: list[FoldResult] = pool(delayed(run_fold)(task, bar.tick if shares else None) for task in tasks)
+        """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold."""
+        each = len(tasks[0].sizes) * len(tasks[0].gammas)
+        backend = get_active_backend(prefer="threads")[0]
+        results: list[FoldResult] = []
+        listener = getattr(self.progress, "fits", None)
+        with Bar(len(tasks) * each, active=self.progress is True, each=listener) as bar:
+            if getattr(backend, "supports_sharedmem", False):
+                results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(bar.run)(task) for task in tasks)
+            else:
+                kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+                pool = Parallel(n_jobs=self.n_jobs, return_as=kind)
+                for result in pool(delayed(run_fold)(task) for task in tasks):
+                    results.append(result)
+                    bar.tick(each)
         return results
 
-    def _scores(
-        self, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
-    ) -> FloatArray:
-        if self.scoring is None:
-            return -self.mse_path_
+    def _scorer(self) -> Any:
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        if not callable(scorer):
+        if scorer is not None and not callable(scorer):
             raise InputError(f"scoring must be a scorer's name, a callable or None, not {self.scoring!r}")
+        return scorer
+
+    def _scores(
+        self, scorer: Any, X: Any, y: FloatArray, splits: list[tuple[IntArray, IntArray]], results: list[FoldResult]
+    ) -> FloatArray:
+        if scorer is None:
+            return -self.mse_path_
         scores = np.empty_like(self.mse_path_)
         for f, ((_, test), result) in enumerate(zip(splits, results)):
             rows = np.zeros((test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, test)
@@ -263,6 +276,7 @@ class SparseRegressorCV(SparseLinearModel):
             warm_start=min(fits, key=lambda fit: fit.objective).support,
             force_in=fix == 1,
             force_out=fix == -1,
+            progress=self.progress if callable(self.progress) else False,
             **method_options(self),
         )
         self._take(solution, training)
@@ -308,22 +322,39 @@ def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tupl
 class Bar:
     """Counts fits, shows how many are done and how long the rest will take; stops the workers on Ctrl-C."""
 
-    def __init__(self, total: int, *, active: bool) -> None:
+    def __init__(self, total: int, *, active: bool, each: Callable[[int, int, float], object] | None = None) -> None:
         self.total = total
         self.active = active
+        self._each = each
         self._done = 0
         self._started = time.monotonic()
         self._shown = 0.0
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._running = 0
 
-    def tick(self) -> None:
+    def run(self, task: FoldTask) -> FoldResult:
+        """Run a fold that stops when the bar is left, in whichever thread it is."""
+        with self._lock:
+            self._running += 1
+        try:
+            return run_fold(task, self.tick, self.poll)
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    def poll(self, _: object = None) -> None:
         if self._stop.is_set():
             raise KeyboardInterrupt
+
+    def tick(self, fits: int = 1) -> None:
+        self.poll()
         with self._lock:
-            self._done += 1
+            self._done += fits
             if self.active:
                 self._show()
+            if self._each is not None:
+                self._each(self._done, self.total, time.monotonic() - self._started)
 
     def _show(self) -> None:
         now = time.monotonic()
@@ -343,5 +374,11 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        # A thread that is still in compiled code when the interpreter ends would take the process down with it.
+        deadline = time.monotonic() + 5.0
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if self.active and self._done and sys.stderr.isatty():
+            sys.stderr.write("\n")
         if self.active and sys.stderr.isatty():
             sys.stderr.write("\n")

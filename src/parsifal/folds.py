@@ -17,6 +17,7 @@ from parsifal.driver import Options
 from parsifal.handover import Handover
 from parsifal.path import solve_path
 from parsifal.problem import FloatArray, IntArray, Problem
+from parsifal.progress import Progress
 from parsifal.training import Training, prepare
 
 Tick = Callable[[], object]
@@ -63,8 +64,11 @@ class FoldResult:
     supports: list[list[IntArray]]
 
 
-def run_fold(task: FoldTask, tick: Tick | None = None) -> FoldResult:
-    """Fit every (gamma, k) on the training rows; `tick` is called after every fit, and may stop the fold by raising."""
+def run_fold(task: FoldTask, tick: Tick | None = None, poll: Callable[[Progress], object] | None = None) -> FoldResult:
+    """Fit every (gamma, k) on the training rows.
+
+    `tick` is called after every fit, `poll` now and then during one; both may stop the fold by raising.
+    """
     design = as_design(task.X)
     training = prepare(
         design,
@@ -89,8 +93,11 @@ def run_fold(task: FoldTask, tick: Tick | None = None) -> FoldResult:
             gamma=gamma,
             fix=task.fix,
         )
-        path = solve_path(problem, task.sizes, task.options, handover=handover, starts=starts, each=tick)
-        if len(path) < len(task.sizes):
+        path = solve_path(
+            problem, task.sizes, task.options, handover=handover, starts=starts, each=tick, progress=poll or False
+        )
+        # Also where it was the last fit that Ctrl-C has cut short.
+        if path[-1].status == "interrupted":
             raise KeyboardInterrupt
         gaps[g] = path.gaps
         supports.append([s.support for s in path])

@@ -55,7 +55,9 @@ def coefficients(path: Path, *, names: int = 12, ax: Axes | None = None) -> Axes
         )
         ax.plot(ks, _from_entry(coefs[:, j]), marker=_MARKERS[(rank // 8) % 8] if named else None, ms=3.5, **style)
         if named:
-            ends.append((float(coefs[-1, j]), f"x{j}" if feature_names is None else feature_names[j], style["color"]))
+            ends.append(
+                (float(coefs[-1, j]), _plain(f"x{j}" if feature_names is None else feature_names[j]), style["color"])
+            )
     ax.axhline(0.0, color=_INK, lw=0.6)
     _whole_numbers(ax)
     _label_ends(ax, float(ks[-1]), ends)
@@ -101,7 +103,7 @@ def criteria(
 
 
 def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | None = None) -> Axes:
-    """Draw the mean squared error of a cross-validation against k, with bars of one standard error.
+    """Draw the mean squared error (or the score that chose) of a cross-validation against k, with standard errors.
 
     Parameters
     ----------
@@ -116,9 +118,13 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     -------
     Axes
     """
+    _require_fitted(model)
     ax = _axes(ax)
-    ks, mse = model.ks_, model.mse_path_
-    mean, error = mse.mean(axis=2), mse.std(axis=2, ddof=1) / np.sqrt(mse.shape[2])
+    ks, mse = model.ks_, model.mse_path_ if model.scoring is None else model.score_path_
+    label = "mean squared error" if model.scoring is None else f"score ({model.scoring})"
+    folds = mse.shape[2]
+    # One fold says nothing about the spread.
+    mean, error = mse.mean(axis=2), mse.std(axis=2, ddof=min(1, folds - 1)) / np.sqrt(folds)
     best, chosen = model.best_index_
     ends = []
     for g in range(len(mean)):
@@ -145,7 +151,7 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     _label_ends(ax, float(ks[-1]), ends)
     ax.set(
         xlabel="number of features k",
-        ylabel="mean squared error on left-out rows",
+        ylabel=f"{label} on left-out rows",
         title=f"Cross-validation, {mse.shape[2]} folds (bars: one standard error)",
     )
     return ax
@@ -200,6 +206,7 @@ def support_agreement(model: SparseRegressorCV, *, most: int = 30, ax: Axes | No
     -------
     Axes
     """
+    _require_fitted(model)
     g, i = model.best_index_
     supports = model.support_path_[g][i]
     votes = np.bincount(np.concatenate(supports), minlength=model.n_features_in_)
@@ -217,7 +224,7 @@ def support_agreement(model: SparseRegressorCV, *, most: int = 30, ax: Axes | No
         xlim=(-0.6, len(supports) + 0.6),
         ylim=(len(order) - 0.4, -0.6),
         yticks=range(len(order)),
-        yticklabels=[f"{names[j]}  ({votes[j]}/{len(supports)})" for j in order],
+        yticklabels=[f"{_plain(names[j])}  ({votes[j]}/{len(supports)})" for j in order],
         xticks=range(len(supports) + 1),
         xticklabels=[*(str(f + 1) for f in range(len(supports))), "all"],
         xlabel="fold",
@@ -248,12 +255,14 @@ def ranking(best: Ranking, *, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(ax)
     value = np.array([entry.objective for entry in best])
-    excess = 100 * (value - value[0]) / value[0]
+    # Where the best fits perfectly, no other is worse by a finite part of it.
+    unit = value[0] if value[0] > 0 else 1.0
+    excess = 100 * (value - value[0]) / unit
     places = np.arange(1, len(best) + 1)
     ax.vlines(places, 0, excess, color=_PALE)
     ax.plot(places, excess, "o", color=_COLOURS[0])
     if np.isfinite(best.lower_bound):
-        rest = 100 * (best.lower_bound - value[0]) / value[0]
+        rest = 100 * (best.lower_bound - value[0]) / unit
         ax.axhline(rest, color=_COLOURS[1], ls="--", lw=1.2)
         _note(ax, 1, rest, "every other support is above", _COLOURS[1], offset=(0, 4))
     ax.set(xlabel="rank", ylabel="worse than the best, %", title="How unique is the best support?")
@@ -273,6 +282,17 @@ def _axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.4)) -> Axes:
     ax.grid(axis="y", color="#eeeeee", lw=0.8)
     ax.set_axisbelow(True)
     return ax
+
+
+def _require_fitted(model: SparseRegressorCV) -> None:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model, "mse_path_")
+
+
+def _plain(name: str) -> str:
+    """A feature's name as it is: between dollar signs matplotlib would read a formula."""
+    return name.replace("$", r"\$")
 
 
 def _whole_numbers(ax: Axes) -> None:

@@ -42,8 +42,8 @@ class Ranking(Sequence[Incumbent]):
     lower_bound : float
         No support that is not listed has a smaller objective; infinite if all are listed.
     status : str
-        ``"optimal"`` if the list is what was asked for; otherwise the limit that ended it. The entries and the bound
-        hold in any case.
+        ``"optimal"`` if the list is what was asked for; otherwise the limit that ended it: the objectives and the bound
+        then hold as well, but a better support may be missing, down to the bound.
     k, penalty, gamma : the problem.
     frequency : dict
         For every column that is listed, the fraction of the listed supports that have it.
@@ -134,7 +134,7 @@ class _Search:
     def push(self, cell: Cell) -> None:
         heapq.heappush(self.heap, (cell.bound, next(self.ticket), cell))
 
-    def solve(self, cell: Cell, ceiling: float) -> Status:
+    def solve(self, cell: Cell, ceiling: float, reporter: Reporter) -> Status:
         """Find the cell's best support, or that all are above the ceiling; the bound rises to what is proven."""
         price = self.problem.penalty * cell.size
         forced = np.flatnonzero(cell.fix == 1).astype(np.int64)
@@ -146,7 +146,7 @@ class _Search:
         here = replace(self.problem, k=cell.size, penalty=0.0, fix=cell.fix, xty=None)
         starts = [] if cell.start is None else [cell.start]
         # A little above, so that the bound, which stays below by the gap, says that the cell is out.
-        solution = self.run(here, starts, (ceiling - price) * (1 + _BEYOND) + self.slack)
+        solution = self.run(here, starts, (ceiling - price) * (1 + _BEYOND) + self.slack, reporter)
         cell.found = self.filled(solution, cell)
         cell.bound = max(cell.bound, solution.lower_bound + price)
         out = solution.status == "gap_open" and cell.bound > ceiling
@@ -158,13 +158,19 @@ class _Search:
             [entry.objective for entry in entries]
             + [c.found.objective + self.problem.penalty * c.size for _, _, c in self.heap if c.found is not None]
         )
-        best = known[0] * (1 + within) if known else np.inf
+        best = _reach(known[0], within) if known else np.inf
         return min(best, known[most - 1]) if len(known) >= most else best
 
-    def run(self, problem: Problem, starts: list[IntArray], ceiling: float = np.inf) -> Solution:
+    def run(
+        self,
+        problem: Problem,
+        starts: list[IntArray],
+        ceiling: float = np.inf,
+        reporter: Reporter | None = None,
+    ) -> Solution:
         left = max(0.0, self.deadline - time.monotonic())
         options = replace(self.options, time_limit=left)
-        solution = run(problem, options, starts=starts, handover=self.handover, ceiling=ceiling)
+        solution = run(problem, options, starts=starts, handover=self.handover, ceiling=ceiling, reporter=reporter)
         self.solves += 1
         self.nodes += solution.stats["nodes"]
         return solution
@@ -283,16 +289,38 @@ def k_best(
     search = _Search(problem=problem, options=options, deadline=started + options.time_limit)
     entries: list[Incumbent] = []
     status: Status = "optimal"
+
+    def snapshot(objective: float, bound: float, nodes: int) -> Progress:
+        return Progress(
+            objective=objective,
+            lower_bound=min(bound, search.heap[0][0] if search.heap else np.inf),
+            nodes=search.nodes + nodes,
+            open_nodes=len(search.heap),
+            seconds=time.monotonic() - started,
+            reads=problem.design.reads - reads,
+            label=f"{len(entries)} found",
+        )
+
+    def listener(cell: Cell, best: float) -> Reporter:
+        """Tells during the solve of a cell what is known of all: one solve can take as long as a whole list."""
+        price = problem.penalty * cell.size
+
+        def show(inner: Progress) -> None:
+            bound = max(cell.bound, inner.lower_bound + price)
+            reporter.show(snapshot(min(best, inner.objective + price), bound, inner.nodes))
+
+        return Reporter(show) if reporter.active else reporter
+
     with Reporter(progress) as reporter:
         for cell in search.first_cells():
             search.push(cell)
         while search.heap and len(entries) < most:
             best = min((entry.objective for entry in entries), default=np.inf)
-            if search.heap[0][0] > best * (1 + within):
+            if search.heap[0][0] > _reach(best, within):
                 break
             cell = heapq.heappop(search.heap)[2]
             if cell.found is None:
-                ended = search.solve(cell, search.ceiling(entries, most, within))
+                ended = search.solve(cell, search.ceiling(entries, most, within), listener(cell, best))
                 search.push(cell)
                 status = status if ended == "optimal" else ended
                 if ended in ("time_limit", "interrupted"):
@@ -301,17 +329,7 @@ def k_best(
                 price = problem.penalty * cell.size
                 entries.append(replace(cell.found, objective=cell.found.objective + price))
                 search.cut(cell)
-            reporter.show(
-                Progress(
-                    objective=best,
-                    lower_bound=search.heap[0][0] if search.heap else np.inf,
-                    nodes=search.nodes,
-                    open_nodes=len(search.heap),
-                    seconds=time.monotonic() - started,
-                    reads=problem.design.reads - reads,
-                    label=f"{len(entries)} found",
-                )
-            )
+            reporter.show(snapshot(best, np.inf, 0))
     return _ranking(search, entries, status, within, started, problem.design.reads - reads)
 
 
@@ -325,7 +343,7 @@ def _ranking(
         cells = [cell for _, _, cell in search.heap if cell.found is not None]
         entries = [replace(c.found, objective=c.found.objective + problem.penalty * c.size) for c in cells if c.found]
     entries.sort(key=lambda entry: entry.objective)
-    near = [entry for entry in entries if entry.objective <= entries[0].objective * (1 + within)]
+    near = [entry for entry in entries if entry.objective <= _reach(entries[0].objective, within)]
     if len(near) < len(entries):
         bound = min(bound, entries[len(near)].objective)
     return Ranking(
@@ -343,6 +361,11 @@ def _ranking(
             "seconds": time.monotonic() - started,
         },
     )
+
+
+def _reach(best: float, within: float) -> float:
+    """The largest objective within a relative distance; a best of zero times an infinite distance is no number."""
+    return np.inf if np.isinf(within) else best * (1 + within)
 
 
 def _excess(value: float, best: float) -> float:

@@ -16,7 +16,7 @@ Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "gap_open
 _TINY = np.finfo(np.float64).tiny
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Incumbent:
     """A support with its coefficients and its primal value, computed from the columns themselves."""
 
@@ -25,7 +25,7 @@ class Incumbent:
     objective: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Solution:
     """The best fit found and what is known about every other one.
 

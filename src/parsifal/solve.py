@@ -8,22 +8,22 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from inspect import signature
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from parsifal.checkpoint import Checkpoint
 from parsifal.constraints import Constraint, make_rows
-from parsifal.cuts.bigm import solve_big_m
-from parsifal.cuts.loop import ROOT_CUTS
-from parsifal.cuts.planes import Report
-from parsifal.cuts.regression import solve_cutting_plane
+from parsifal.cuts import ROOT_CUTS
 from parsifal.driver import Options, run
 from parsifal.errors import InputError
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.search import BRANCHING
 from parsifal.solution import Solution
+
+if TYPE_CHECKING:
+    from parsifal.cuts.planes import Report
 
 _MOST_THREADS = 256
 
@@ -175,10 +175,15 @@ def solve(
         "warm_start": start,
         "report": _report(reporter, problem, started),
     }
+    # Only now: these import SciPy's solvers, which take longer than everything else here.
     with reporter:
         if method == "big-m":
+            from parsifal.cuts.bigm import solve_big_m
+
             largest = None if big_m is None else check_number(big_m, "big_m", minimum=0.0)
             return solve_big_m(problem, rows, **common, backend=backend, big_m=largest)
+        from parsifal.cuts.regression import solve_cutting_plane
+
         return solve_cutting_plane(
             problem,
             rows,

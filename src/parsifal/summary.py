@@ -32,8 +32,13 @@ class Worth:
     replaced: float
 
 
-def worth(design: Design, y: FloatArray, support: IntArray, gamma: float, penalty: float) -> list[Worth]:
-    """Find, for every chosen column, the loss without it and the best replacement: |support| + 1 reads."""
+def worth(
+    design: Design, y: FloatArray, support: IntArray, gamma: float, penalty: float, barred: IntArray
+) -> list[Worth]:
+    """Find, for every chosen column, the loss without it and the best replacement: |support| + 1 reads.
+
+    Columns that are `barred` (forced out) replace none.
+    """
     p = design.shape[1]
     columns = design.columns(support)
     first = design.scan(y, stats=True)
@@ -47,9 +52,9 @@ def worth(design: Design, y: FloatArray, support: IntArray, gamma: float, penalt
         beta = first.xv - left.coef @ cross[rest]
         explained = np.einsum("ip,ij,jp->p", cross[rest], inner, cross[rest], optimize=True)
         gain = beta**2 / (1.0 / gamma + np.maximum(first.squares - explained, 0.0))
-        gain[support] = -1.0
+        gain[support] = gain[barred] = -1.0
         replacement, value = -1, np.inf
-        if p > support.size:
+        if p > support.size + barred.size:
             replacement = int(np.argmax(gain))
             swapped = np.append(support[rest], replacement)
             value = fit_support(design, y, swapped, gamma, penalty).objective

@@ -186,7 +186,7 @@ def test_half_and_single_infinities() -> None:
         for value in (np.inf, -np.inf, np.nan):
             X = values(dtype)
             X[3, 4] = value
-            with pytest.raises(NonFiniteError, match=r"X\[3, 4\] is (-?inf|nan)"):
+            with pytest.raises(NonFiniteError, match=r"X\[3, 4\] is (-?inf|NaN)"):
                 as_design(X).scan(np.zeros(len(X)))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.constraints import Row
+from parsifal.cuts import ROOT_CUTS
 from parsifal.cuts.master import Choices, Cut, Master, MasterModel, Outcome, Settings, load_backend
 from parsifal.cuts.oracle import Oracle
 from parsifal.cuts.planes import UNIT, Planes, Report
@@ -23,7 +24,6 @@ from parsifal.errors import BackendError, InputError
 from parsifal.problem import FixArray, FloatArray, IntArray
 from parsifal.solution import Status, reconcile
 
-ROOT_CUTS = 20
 # A fit that is perfect but for this fraction of c(0) is scaled as if it were not: rows keep a usable range.
 _PERFECT = 1e-4
 # A turn of the many-tree loop closes this much of the gap before it asks for the next cuts.

@@ -164,9 +164,10 @@ def scan_block(
         bad = np.argwhere(~np.isfinite(np.asarray(array, dtype=np.float64)))
         if len(bad):
             i, j = (int(at) for at in bad[0])
+            value = "NaN" if np.isnan(array[i, j]) else str(array[i, j])
             raise NonFiniteError(
-                f"X[{corner[0] + i}, {corner[1] + j}] is {array[i, j]} (row {i}, column {j} of the Dask block that "
-                f"starts at {corner}); drop or impute missing values"
+                f"X[{corner[0] + i}, {corner[1] + j}] is {value} (row {i}, column {j} of the Dask block that starts at "
+                f"{corner}); drop or impute missing values"
             ) from None
         raise NonFiniteError(f"in the Dask block that starts at {corner}: {error}") from None
     if scan.sums is None or scan.squares is None:

@@ -181,7 +181,9 @@ class Stream:
         place = f"X[{i}, {j}]{name} in {self.source.place(i, j)}"
         if np.isfinite(value):
             return f"{place} is {value:.3g}, too large to square; rescale the column"
-        return f"{place} is {value}; drop or impute missing values, and replace infinite ones"
+        if np.isnan(value):
+            return f"{place} is NaN; drop or impute missing values"
+        return f"{place} is {value}; drop or replace infinite values"
 
 
 def in_order(

@@ -9,9 +9,8 @@ has variance k, so that |S| / |E| = sqrt(SNR) means sigma^2 = k / SNR.
 
 from __future__ import annotations
 
-import math
-
 from parsifal.errors import InputError
+from parsifal.hardness import information_threshold, lasso_threshold
 
 
 def noise_variance(k: int, sqrt_snr: float) -> float:
@@ -40,7 +39,7 @@ def n0(p: int, k: int, noise: float) -> float:
         Variance of the noise; see `noise_variance`.
     """
     _check(p, k, noise)
-    return 2 * k * math.log(p) / math.log1p(2 * k / noise) if noise > 0 else 0.0
+    return information_threshold(k, p, noise)
 
 
 def n1(p: int, k: int, noise: float) -> float:
@@ -52,7 +51,7 @@ def n1(p: int, k: int, noise: float) -> float:
         As in `n0`.
     """
     _check(p, k, noise)
-    return (2 * k + noise) * math.log(p - k)
+    return lasso_threshold(k, p, noise)
 
 
 def _check(p: int, k: int, noise: float) -> None:

@@ -1,0 +1,250 @@
+"""What a report shows: a plain dataclass of results, gathered from a fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from parsifal.certificate import CheckResult
+from parsifal.check import check
+from parsifal.criteria import degrees_of_freedom
+from parsifal.path import Path, path
+from parsifal.problem import FloatArray, check_forced
+from parsifal.progress import Progress
+from parsifal.ranking import Ranking, k_best
+from parsifal.solution import Solution
+from parsifal.summary import Row, worth
+from parsifal.training import Training
+
+# A proof with more records is not gone through for a report; `check` does it.
+_MOST_RECORDS = 5000
+# Multiplications for the table of what each feature is worth.
+_WORTH_WORK = 2e9
+_LONGEST_PATH = 20
+_WITHIN = 0.02
+_MOST_LISTED = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class CvCurve:
+    """A cross-validation: mean and standard error of the squared error, one row a gamma, and the choice's place."""
+
+    ks: Sequence[int]
+    gammas: Sequence[float]
+    mean: FloatArray
+    error: FloatArray
+    best: tuple[int, int]
+    folds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Everything on the page.
+
+    Attributes
+    ----------
+    title, target, command, version, created : str
+        Headline, what is explained, the command or call that made the report, Parsifal's version, and when.
+    data : sequence of pairs
+        Facts about the data, with their fingerprint.
+    solution : Solution
+        On the columns as the solver saw them.
+    names : sequence of str
+        Of all features.
+    rows : sequence of Row
+        The chosen features.
+    intercept : float
+    r2 : float
+        Share of the variance explained, on the training data.
+    total : float
+        Sum of squares of the response, as the solver saw it.
+    path : Path or None
+        Best models of other sizes.
+    cv : CvCurve or None
+    history : sequence of Progress
+        The bounds closing.
+    ranking : Ranking or None
+        The closest other supports.
+    within : float
+        Relative distance up to which `ranking` lists supports.
+    checked : CheckResult or None
+        What the checker says of the certificate; None if it was not asked.
+    notes : sequence of str
+        What was left out, and why.
+    """
+
+    title: str
+    target: str
+    command: str
+    version: str
+    created: str
+    data: Sequence[tuple[str, str]]
+    solution: Solution
+    names: Sequence[str]
+    rows: Sequence[Row]
+    intercept: float
+    r2: float
+    total: float
+    path: Path | None = None
+    cv: CvCurve | None = None
+    history: Sequence[Progress] = ()
+    ranking: Ranking | None = None
+    within: float = _WITHIN
+    checked: CheckResult | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def gather(
+    training: Training,
+    solution: Solution,
+    *,
+    coef: FloatArray,
+    intercept: float,
+    names: Sequence[str],
+    target: str,
+    command: str,
+    version: str,
+    data: Sequence[tuple[str, str]],
+    whole_path: Path | None = None,
+    cv: CvCurve | None = None,
+    history: Sequence[Progress] = (),
+    force_in: Any = None,
+    force_out: Any = None,
+    time_limit: float = 30.0,
+    threads: int | None = None,
+) -> Content:
+    """Compute what is not there yet, in at most about `time_limit` seconds: the path over k and the runners-up.
+
+    Parameters
+    ----------
+    training, solution
+        The problem as the solver saw it, and its solution.
+    coef, intercept
+        The model on the columns as given.
+    names, target, command, version, data, cv, history
+        As in `Content`.
+    whole_path : Path, optional
+        The path, if it is known already.
+    force_in, force_out
+        As in `solve`; needed where the solution has no certificate that says so.
+    time_limit : float
+        Seconds for what is computed here; 0 leaves it out.
+    threads : int, optional
+        As in `solve`.
+    """
+    notes: list[str] = []
+    design, y = training.design, training.y
+    if solution.certificate is not None:
+        force_in, force_out = solution.certificate.forced_in, solution.certificate.forced_out
+    fixed = check_forced(design, force_in, force_out)
+    if whole_path is None and time_limit > 0:
+        first = max(1, int(np.count_nonzero(fixed == 1)))
+        most = min(design.shape[1], max(first, min(_LONGEST_PATH, solution.support.size + 5)))
+        whole_path = path(
+            design,
+            y,
+            range(first, most + 1),
+            solution.gamma,
+            time_limit=0.5 * time_limit,
+            threads=threads,
+            force_in=fixed == 1,
+            force_out=fixed == -1,
+            certificate_limit=0.0,
+        )
+        whole_path = with_known(whole_path, solution, training)
+    ranking = None
+    if time_limit > 0 and solution.support.size:
+        ranking = k_best(
+            design,
+            y,
+            solution.k if solution.penalty > 0 else solution.support.size,
+            solution.gamma,
+            _MOST_LISTED,
+            tolerance=_WITHIN,
+            penalty=solution.penalty or None,
+            time_limit=0.5 * time_limit,
+            threads=threads,
+            force_in=fixed == 1,
+            force_out=fixed == -1,
+        )
+    if time_limit <= 0:
+        notes.append("The path over k and the uniqueness of the support were not computed.")
+    checked = None
+    if solution.certificate is not None and solution.certificate.complete:
+        if solution.certificate.records <= _MOST_RECORDS:
+            checked = check(solution.certificate, design, y)
+        else:
+            notes.append(
+                f"The proof has {solution.certificate.records} records and was not gone through for this page."
+            )
+    residual = y - design.matvec(solution.support, solution.coef[solution.support])
+    total = float(y @ y)
+    return Content(
+        title=f"The best {solution.support.size} features for {target}",
+        target=target,
+        command=command,
+        version=version,
+        created=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+        data=data,
+        solution=solution,
+        names=names,
+        rows=feature_rows(training, solution, coef, names, force_out),
+        intercept=intercept,
+        r2=1.0 - float(residual @ residual) / total if total > 0 else float("nan"),
+        total=total,
+        path=whole_path,
+        cv=cv,
+        history=tuple(history),
+        ranking=ranking,
+        checked=checked,
+        notes=tuple(notes),
+    )
+
+
+def with_known(found: Path, solution: Solution, training: Training) -> Path:
+    """The path with the model itself in its place, where it is better or better proven than what a short path found."""
+    places = [i for i, s in enumerate(found) if s.k == solution.support.size]
+    if not places or solution.penalty > 0 or solution.k != solution.support.size:
+        return found
+    i = places[0]
+    if (found[i].objective, -found[i].lower_bound) <= (solution.objective, -solution.lower_bound):
+        return found
+    columns = training.design.columns(solution.support)
+    residual = training.y - columns @ solution.coef[solution.support]
+    rss, df = found.rss.copy(), found.df.copy()
+    rss[i], df[i] = float(residual @ residual), degrees_of_freedom(columns, solution.gamma)
+    return replace(found, solutions=(*found[:i], solution, *found[i + 1 :]), rss=rss, df=df)
+
+
+def feature_rows(
+    training: Training, solution: Solution, coef: FloatArray, names: Sequence[str], force_out: Any = None
+) -> list[Row]:
+    """The chosen features, largest standardised coefficient first; what each is worth unless the data are huge."""
+    n, p = training.design.shape
+    s = solution
+    values = {}
+    if float(n) * p * (s.support.size + 1) <= _WORTH_WORK:
+        barred = np.flatnonzero(check_forced(training.design, None, force_out) < 0)
+        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty, barred)}
+
+    def relative(value: float) -> float:
+        return (value - s.objective) / s.objective if s.objective > 0 else float("nan")
+
+    rows = []
+    for j in sorted(s.support.tolist(), key=lambda j: -abs(float(s.coef[j]))):
+        value = values.get(j)
+        rows.append(
+            Row(
+                feature=names[j],
+                coef=float(coef[j]),
+                standardized=float(s.coef[j]),
+                left_out=None if value is None else relative(value.left_out),
+                replacement=None if value is None or value.replacement < 0 else names[value.replacement],
+                replaced=None if value is None or not np.isfinite(value.replaced) else relative(value.replaced),
+            )
+        )
+    return rows

@@ -1,0 +1,63 @@
+"""Certificates in files, together with the recipe that says which matrix they are about."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parsifal.certificate import Certificate
+from parsifal.errors import DataError
+from parsifal.tabular.reading import Source
+from parsifal.tabular.recipe import Recipe
+
+
+def save_proof(path: str | Path, certificate: Certificate, recipe: Recipe, source: Source) -> None:
+    """Write the certificate as `Certificate.save` does, and the recipe beside it in the same archive."""
+    path = Path(path)
+    note = json.dumps({"recipe": asdict(recipe), "source": asdict(source)})
+    partial = path.with_name(path.name + ".part")
+    try:
+        certificate.save(partial)
+        with zipfile.ZipFile(partial, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("table.npy", "w") as member:
+            np.lib.format.write_array(member, np.asarray(note), allow_pickle=False)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | None]:
+    """Read a certificate and, if it has them, its recipe and where its data came from."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path} does not exist; --certificate of parsifal fit writes one")
+    try:
+        certificate = Certificate.load(path)
+        with np.load(path, allow_pickle=False) as archive:
+            note: Any = json.loads(str(archive["table"])) if "table" in archive.files else None
+    except (ValueError, OSError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise DataError(f"{reason}; make it again with parsifal fit --certificate") from error
+    if note is None:
+        return certificate, None, None
+    if not isinstance(note, dict):
+        raise DataError(f"the recipe in {path} is damaged; make the file again with parsifal fit")
+    return certificate, Recipe.from_dict(note.get("recipe"), str(path)), source_from(note.get("source"), str(path))
+
+
+def source_from(values: Any, where: str) -> Source:
+    """The source as it was written, with types checked."""
+    try:
+        return Source(
+            path=str(values["path"]),
+            sha256=str(values["sha256"]),
+            rows=int(values["rows"]),
+            columns=int(values["columns"]),
+        )
+    except (TypeError, KeyError, ValueError):
+        raise DataError(f"the data's fingerprint in {where} is damaged; make the file again") from None

@@ -1,0 +1,267 @@
+"""Tables from files: CSV, Parquet and Arrow through pyarrow, arrays through NumPy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal.errors import DataError, InputError, ParsifalError
+
+Column = npt.NDArray[Any]
+
+_CSV = (".csv", ".tsv", ".txt")
+_PARQUET = (".parquet", ".pq")
+_ARROW = (".arrow", ".feather", ".ipc")
+_ARRAYS = (".npy", ".npz")
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_COPIED = 1 << 30
+_BLOCK = 1 << 24  # bytes of a text file looked at at a time; a row must fit in
+_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a table came from: enough to tell whether another file is the same."""
+
+    path: str
+    sha256: str
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Named columns of equal length.
+
+    Numbers are in float, integer or boolean arrays with NaN for a gap; text is in object arrays with None for a gap.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    source: Source
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._place
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[self._place[name]]
+
+
+def read_table(
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    target: str | None = None,
+) -> Table:
+    """Read a table.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.csv``, ``.tsv``, ``.txt`` (also compressed), ``.parquet``, ``.arrow``, ``.feather``, ``.npy`` or ``.npz``.
+    delimiter : str, optional
+        Between the fields of a text file; a tab for ``.tsv``, otherwise a comma.
+    decimal, encoding : str
+        Of a text file.
+    target : str, optional
+        For arrays, where the response may be in a file or an array of its own (see `Recipe`).
+
+    Returns
+    -------
+    Table
+        Columns of an array are named ``x0``, ``x1``, ...
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path} does not exist; check the name and the folder")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a file")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} is empty; give a file with a header and at least two rows")
+    suffix = _suffix(path)
+    try:
+        if suffix == ".npy":
+            names, columns = _from_npy(path, target)
+        elif suffix == ".npz":
+            names, columns = _from_npz(path, target)
+        elif suffix in _CSV + _PARQUET + _ARROW:
+            names, columns = _from_arrow(_arrow_table(path, suffix, delimiter, decimal, encoding), path)
+        else:
+            known = ", ".join((*_CSV, *_PARQUET, *_ARROW, *_ARRAYS))
+            raise InputError(f"{path} has an ending that is not known; use one of {known}")
+    except ParsifalError:
+        raise
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not {encoding} text; give its encoding, for instance --encoding latin-1") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
+    _check_names(names, path)
+    rows = len(columns[0]) if columns else 0
+    if rows == 0:
+        raise DataError(f"{path} has no rows; give a file with a header and at least two rows")
+    source = Source(path=str(path), sha256=sha256(path), rows=rows, columns=len(names))
+    return Table(names=tuple(names), columns=tuple(columns), source=source)
+
+
+def sha256(path: Path) -> str:
+    """The file's SHA-256, as `sha256sum` prints it."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED and len(suffixes) > 1:
+        return suffixes[-2]
+    return suffixes[-1] if suffixes else ""
+
+
+def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, encoding: str) -> Any:
+    try:
+        import pyarrow as pa
+        from pyarrow import csv, feather, parquet
+    except ImportError:
+        raise ParsifalError(f"reading {suffix} files needs pyarrow: pip install 'parsifal[cli]'") from None
+    if suffix in _PARQUET:
+        return parquet.read_table(str(path))
+    if suffix in _ARROW:
+        try:
+            return feather.read_table(str(path))
+        except pa.ArrowInvalid:
+            with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
+                return reader.read_all()
+    between = ("\t" if suffix == ".tsv" else ",") if delimiter is None else delimiter
+    if len(between) != 1:
+        raise InputError(f"the delimiter must be one character, not {between!r}; for a tab write --delimiter tab")
+
+    def read(block: int) -> Any:
+        return csv.read_csv(
+            str(path),
+            read_options=csv.ReadOptions(encoding=encoding, block_size=block),
+            parse_options=csv.ParseOptions(delimiter=between, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True, decimal_point=decimal
+            ),
+        )
+
+    try:
+        try:
+            table = read(_BLOCK)
+        except pa.ArrowInvalid:
+            # The kind of a column is taken from the first block, and a later one may be of another: read as one block.
+            size = path.stat().st_size + 1
+            if suffix != path.suffix.lower() or not _BLOCK < size < 1 << 31:
+                raise
+            table = read(size)
+    except LookupError:
+        raise InputError(f"encoding {encoding!r} is not known; try --encoding latin-1") from None
+    if table.num_columns == 1:
+        header = table.column_names[0]
+        for other in (";", "\t", "|", ","):
+            if other != between and other in header:
+                name = "tab" if other == "\t" else f"'{other}'"
+                raise DataError(f"{path} has one column only, {header!r}; try --delimiter {name}")
+    return table
+
+
+def _from_arrow(table: Any, path: Path) -> tuple[list[str], list[Column]]:
+    names = [name if name.strip() else f"column{i + 1}" for i, name in enumerate(table.column_names)]
+    return names, [_arrow_column(column, name, path) for column, name in zip(table.columns, names)]
+
+
+def _arrow_column(column: Any, name: str, path: Path) -> Column:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if pa.types.is_decimal(kind):
+        column, kind = column.cast(pa.float64()), pa.float64()
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        if column.null_count:
+            column = column.cast(pa.float64(), safe=False)
+        array = column.to_numpy()
+        return np.ascontiguousarray(array, dtype=bool if pa.types.is_boolean(kind) and not column.null_count else None)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise DataError(f"column {name!r} of {path} is not UTF-8 text; give --encoding, for instance latin-1")
+    return np.array([None if value is None else str(value) for value in column.to_pylist()], dtype=object)
+
+
+def _from_npy(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
+    names, columns = _matrix_columns(np.load(path, mmap_mode="r", allow_pickle=False), path)
+    if target is not None and target.endswith(".npy"):
+        if not Path(target).exists():
+            raise DataError(f"{target} does not exist; --target takes a column number or a .npy file with the response")
+        names, columns = _with_response(names, columns, np.load(target, allow_pickle=False), target)
+    return names, columns
+
+
+def _from_npz(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    matrices = [name for name, array in arrays.items() if array.ndim == 2]
+    if len(matrices) != 1 and "X" not in matrices:
+        raise DataError(f"{path} has {len(matrices)} matrices; keep one, or name the one with the features X")
+    names, columns = _matrix_columns(arrays["X" if "X" in matrices else matrices[0]], path)
+    for name, array in arrays.items():
+        if array.ndim == 1 and array.shape[0] == len(columns[0]) and (name == target or array.dtype.kind in "fiub"):
+            names, columns = _with_response(names, columns, array, name)
+    return names, columns
+
+
+def _matrix_columns(matrix: Column, path: Path) -> tuple[list[str], list[Column]]:
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise DataError(f"{path} holds an array of shape {matrix.shape}; a matrix, rows by columns, is needed")
+    if matrix.dtype.kind not in "fiub":
+        raise DataError(f"{path} holds {matrix.dtype}; numbers are needed")
+    # Column by column is how everything downstream reads; what is too large to copy is read where it lies.
+    block = np.asfortranarray(matrix) if matrix.nbytes <= _COPIED else matrix
+    return [f"x{j}" for j in range(block.shape[1])], [block[:, j] for j in range(block.shape[1])]
+
+
+def _with_response(
+    names: list[str], columns: list[Column], response: Column, name: str
+) -> tuple[list[str], list[Column]]:
+    if response.ndim == 2 and 1 in response.shape:
+        response = response.ravel()
+    if response.shape != columns[0].shape or response.dtype.kind not in "fiub":
+        raise DataError(
+            f"{name} has shape {response.shape} and type {response.dtype}; {len(columns[0])} numbers are needed"
+        )
+    return [*names, name], [*columns, response]
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"{path} has two columns named {name!r}; rename one of them")
+        seen.add(name)
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(".")

@@ -1,0 +1,28 @@
+"""The commands of docs/command-line.md are run, in order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+
+
+def test_commands_of_the_page_run(run, diabetes: Path, hitters: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line for kind, block in blocks if kind == "sh" for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("parsifal ")]
+    assert len(commands) >= 8
+    outputs = {command: run(*shlex.split(command)[1:]).stdout for command in commands}
+    # What the page shows is what is printed, but for the time that it took and line breaks.
+    shown = next(block for kind, block in blocks if kind == "" and "Proven" in block)
+    printed = next(output for command, output in outputs.items() if command.startswith("parsifal fit diabetes.csv"))
+    table, sentence = shown.split("Proven:")
+    there = {line.rstrip() for line in printed.splitlines()}
+    assert all(line.rstrip() in there for line in table.strip().splitlines())
+    assert " ".join(sentence.split()).partition("objective 681524")[0] in printed
+    valid = next(output for command, output in outputs.items() if command.startswith("parsifal check"))
+    assert valid.startswith("valid: objective 681523.6648")
+    assert valid.splitlines()[-1] in text
