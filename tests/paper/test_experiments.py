@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from parsifal import InputError, ParsifalError, solve
+from parsifal import InputError, ParsifalError, Solution, solve
 from parsifal.paper import EXPERIMENTS, Options, nonlinear, reported
 from parsifal.paper.__main__ import main
 from parsifal.paper.command import make_options, parse_cells
@@ -101,6 +103,17 @@ def test_a_fit_that_beats_the_truth_is_told(tmp_path: Path) -> None:
     assert "n = 8: in 2 of 2 runs the fit found is better than that of the true support" in EXPERIMENTS[
         "figure-snr"
     ].table(results)
+
+
+def test_an_interrupted_solve_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(*args: Any, **kwargs: Any) -> Solution:
+        return replace(solve(*args, **kwargs), status="interrupted")
+
+    monkeypatch.setattr("parsifal.paper.measure.solve", interrupted)
+    chosen = options("figure1", tmp_path, parts=("known-k",))
+    with pytest.raises(KeyboardInterrupt):
+        EXPERIMENTS["figure1"].run(chosen)
+    assert EXPERIMENTS["figure1"].load(chosen).rows == []
 
 
 def test_settled_from_is_the_start_of_the_last_stretch() -> None:

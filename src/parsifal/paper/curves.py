@@ -225,7 +225,7 @@ def transitions(results: Results, setting: Setting) -> list[str]:
         if early:
             where = ", ".join(map(str, early))
             lines.append(
-                f"- {setting.label}, {method}: at n = {where} runs ended unproven before the limit, because the problem "
+                f"- {setting.label}, {method}: at n = {where} runs ended unproven before the limit: the problem "
                 "that the root left was too large for the tree; their T is not that of a solution."
             )
         for n in sorted({row["task"]["n"] for row in beaten}):

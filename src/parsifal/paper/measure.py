@@ -72,7 +72,9 @@ def recovery(truth: IntArray, support: IntArray) -> dict[str, Any]:
 
 
 def of_solution(solution: Solution) -> dict[str, Any]:
-    """What is kept of a solution."""
+    """What is kept of a solution; one that Ctrl-C cut short is no result, and stops the run."""
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
     stats = solution.stats
     return {
         "status": solution.status,
