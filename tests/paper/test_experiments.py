@@ -19,7 +19,7 @@ from parsifal import InputError, ParsifalError, Solution, solve
 from parsifal.paper import EXPERIMENTS, Options, nonlinear, reported
 from parsifal.paper.__main__ import main
 from parsifal.paper.command import make_options, parse_cells
-from parsifal.paper.curves import Point, settled_from
+from parsifal.paper.curves import Point, settled_from, time_curve
 from parsifal.paper.measure import draw
 from tests.paper.smoke import SIZES, options, without_times
 
@@ -103,6 +103,15 @@ def test_a_fit_that_beats_the_truth_is_told(tmp_path: Path) -> None:
     assert "n = 8: in 2 of 2 runs the fit found is better than that of the true support" in EXPERIMENTS[
         "figure-snr"
     ].table(results)
+
+
+def test_time_of_a_run_that_gave_up_is_no_time() -> None:
+    def row(n: int, status: str, seconds: float) -> dict[str, Any]:
+        return {"task": {"n": n}, "result": {"status": status, "seconds": seconds}}
+
+    rows = [row(1, "gap_open", 0.1), row(2, "gap_open", 0.1), row(2, "optimal", 5.0), row(3, "time_limit", 9.0)]
+    points = time_curve(rows)
+    assert [(point.n, point.mean, point.runs, point.proven) for point in points] == [(2, 5.0, 1, 0.5), (3, 9.0, 1, 0.0)]
 
 
 def test_an_interrupted_solve_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

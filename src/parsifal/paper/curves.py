@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -156,6 +156,14 @@ def curve(rows: Sequence[Row], quantity: str) -> list[Point]:
             )
         )
     return points
+
+
+def time_curve(rows: Sequence[Row]) -> list[Point]:
+    """The times, without runs that ended unproven before their limit: theirs are not those of a solution."""
+    solved = curve([row for row in rows if row["result"].get("status") != "gap_open"], "seconds")
+    # They count where it is said how many were proven.
+    proven = {point.n: point.proven for point in curve(rows, "seconds")}
+    return [replace(point, proven=proven[point.n]) for point in solved]
 
 
 def settled_from(points: Sequence[Point], holds: Callable[[Point], bool]) -> int | None:

@@ -16,6 +16,7 @@ from parsifal.paper.curves import (
     known_k_tasks,
     of_setting,
     table_rows,
+    time_curve,
     transitions,
 )
 from parsifal.paper.drawing import NAMES, STYLES, draw_curve, panels, percent_axis, threshold, time_axis
@@ -100,7 +101,7 @@ def family(
                 label = s.label if len(methods) == 1 else f"{s.label}, {NAMES[method]}"
                 draw_curve(
                     axes[0],
-                    curve(rows, "seconds"),
+                    time_curve(rows),
                     label=label,
                     style=STYLES[i],
                     dashed=j > 0,

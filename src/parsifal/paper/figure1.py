@@ -24,6 +24,7 @@ from parsifal.paper.curves import (
     solver,
     spread,
     table_rows,
+    time_curve,
     transitions,
 )
 from parsifal.paper.drawing import (
@@ -156,7 +157,7 @@ def _main(results: Results) -> Figure:
         if rows:
             limit = rows[0]["task"]["time_limit"]
         label, style = NAMES[method], METHOD[method]
-        draw_curve(axes[0], curve(rows, "seconds"), label=label, style=style)
+        draw_curve(axes[0], time_curve(rows), label=label, style=style)
         draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=style)
         cv = of_setting(results, here, "cv", method=method)
         draw_curve(axes[2], curve(cv, "false_alarm"), percent=True, label=label, style=style)
@@ -191,7 +192,7 @@ def _sensitivity(results: Results) -> Figure:
     for i, factor in enumerate(GAMMA_FACTORS):
         rows = results.of(part="gamma", factor=factor)
         label = f"gamma = {_gamma_name(results.options, factor).replace('sqrt(n)', '√n')}"
-        draw_curve(axes[0], curve(rows, "seconds"), label=label, style=STYLES[i])
+        draw_curve(axes[0], time_curve(rows), label=label, style=STYLES[i])
         draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=STYLES[i])
     time_axis(axes[0], results.of(part="gamma")[0]["task"]["time_limit"])
     percent_axis(axes[1], "A% (k known)")
