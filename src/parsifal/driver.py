@@ -91,7 +91,9 @@ def run(
             reads=problem.design.reads - reads,
         )
 
-    root = start_root(problem, rel_gap=options.rel_gap, starts=starts, ceiling=ceiling)
+    root = start_root(
+        problem, rel_gap=options.rel_gap, starts=starts, ceiling=ceiling, memory_limit=options.memory_limit
+    )
     found: SearchResult | None = None
     status: Status
     with reporter:

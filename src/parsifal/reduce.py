@@ -16,9 +16,14 @@ from parsifal.quadratic import Quadratic
 from parsifal.relaxation import WorkingSet, product
 from parsifal.solution import Incumbent
 
-# A Gram matrix of this many columns is 200 MB; more survivors than this are left to the working set.
-MOST_COLUMNS = 5000
+# A Gram matrix of this many columns is 200 MB, whatever the memory limit is.
+_ALWAYS_COLUMNS = 5000
 _HELD_BYTES = 1 << 28
+
+
+def most_columns(memory_limit: float) -> int:
+    """How many survivors may be gathered: their Gram matrix, and a copy of it on the way, within the limit."""
+    return max(_ALWAYS_COLUMNS, int(np.sqrt(memory_limit / 16)))
 
 
 @dataclass(frozen=True, kw_only=True)

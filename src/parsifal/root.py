@@ -19,7 +19,7 @@ from parsifal.heuristics import best_support, restart_count, round_relaxation
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
-from parsifal.reduce import MOST_COLUMNS, Reduced, reduce
+from parsifal.reduce import Reduced, most_columns, reduce
 from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
@@ -68,6 +68,7 @@ class Root:
     largest_square: float = 0.0  # of the columns' norms, among those gathered
     root_bound: float = -np.inf
     ceiling: float = np.inf  # supports above it are of no interest
+    most_columns: int = 5000  # that may be gathered
 
     @property
     def target(self) -> float:
@@ -177,7 +178,14 @@ class Root:
         return new, count
 
 
-def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] = (), ceiling: float = np.inf) -> Root:
+def start_root(
+    problem: Problem,
+    *,
+    rel_gap: float,
+    starts: Sequence[IntArray] = (),
+    ceiling: float = np.inf,
+    memory_limit: float = 0.0,
+) -> Root:
     """A root with a first incumbent: the best of the starts, or the columns forced in alone."""
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
     fits = [fit_support(problem.design, problem.y, s, problem.gamma, problem.penalty) for s in starts or [forced]]
@@ -189,6 +197,7 @@ def start_root(problem: Problem, *, rel_gap: float, starts: Sequence[IntArray] =
         # alpha = 0: every term of the objective is nonnegative.
         lower_bound=problem.penalty * forced.size,
         ceiling=ceiling,
+        most_columns=most_columns(memory_limit),
     )
 
 
@@ -214,7 +223,7 @@ def solve_root(
         _read_rounds(root, work, deadline, report, handover)
     root.solves += work.solves - solves
     root.largest_square = float(np.diag(work.gram).max(initial=0.0))
-    if not root.closed and np.count_nonzero(root.fix >= 0) <= MOST_COLUMNS and time.monotonic() < deadline:
+    if not root.closed and np.count_nonzero(root.fix >= 0) <= root.most_columns and time.monotonic() < deadline:
         _reduced_rounds(root, work, deadline, report)
     root.root_bound = root.lower_bound
 
@@ -239,7 +248,7 @@ def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
 def _few_left(root: Root, work: WorkingSet) -> bool:
     """Whether the survivors are few enough to be gathered."""
     left = int(np.count_nonzero(root.fix >= 0))
-    return left <= min(max(200, 3 * work.index.size), MOST_COLUMNS)
+    return left <= min(max(200, 3 * work.index.size), root.most_columns)
 
 
 def _read_rounds(
