@@ -52,11 +52,11 @@ def test_tree_goes_on_where_it_was(tmp_path: Path, expected: pf.Solution) -> Non
     assert sol.objective == expected.objective
     # The tree was not begun anew: the nodes of all runs together are about those of one.
     assert nodes < 2 * expected.stats["nodes"]
-    # Done is done: one read to see that X is the same, and the answer.
+    # Done is done: two reads to see that X is the same, and the answer.
     again = pf.solve(X, y, checkpoint=file, **KW)
     assert again.status == "optimal"
     assert again.stats["nodes"] == nodes
-    assert again.stats["reads"] == pytest.approx(1.0)
+    assert again.stats["reads"] == pytest.approx(2.0)
     assert pf.check(again.certificate, X, y)
 
 
@@ -199,3 +199,38 @@ def test_full_disk_costs_the_checkpoint_only(tmp_path: Path, monkeypatch: pytest
         sol = pf.solve(X, y, checkpoint=file, **KW)
     assert sol.status == "optimal"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_changed_where_the_dual_point_does_not_see_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    n, p, k, gamma = 60, 40, 4, 5.0
+    X = rng.normal(size=(n, p))
+    y = X[:, :6] @ np.ones(6) + 2.0 * rng.normal(size=n)
+    file = tmp_path / "state.npz"
+    assert pf.solve(X, y, k, gamma, checkpoint=file, node_limit=2, threads=1).status == "node_limit"
+    with np.load(file) as saved:
+        index, coef = saved["point_index"], saved["point_coef"]
+        assert "gram" in saved
+    alpha = y - X[:, index] @ coef
+    beta = X.T @ alpha
+    free = np.setdiff1d(np.arange(p), index)
+    first, second = free[np.argsort(-np.abs(beta[free]))][:2]
+    # x'alpha stays for both; 3 r and what is left of it now explain y far better than anything before.
+    r = y - alpha * (alpha @ y) / (alpha @ alpha)
+    other = X.copy()
+    other[:, first] = alpha * beta[first] / (alpha @ alpha) + 3 * r
+    other[:, second] = alpha * beta[second] / (alpha @ alpha) - 3 * r * np.sign(beta[first] * beta[second])
+    assert np.allclose(other.T @ alpha, beta)
+    with pytest.raises(pf.InputError, match="was made from another X: products of its columns differ"):
+        pf.solve(other, y, k, gamma, checkpoint=file)
+    assert pf.solve(X, y, k, gamma, checkpoint=file).status == "optimal"
+
+
+def test_tall_x_with_a_column_forced_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500_000, 20))
+    X[:, 1:] += X[:, :-1] * 0.9
+    y = X @ rng.normal(size=20) + 30 * rng.normal(size=500_000)
+    options: dict[str, Any] = {"force_out": [3], "rel_gap": 1e-9, "threads": 1, "checkpoint": tmp_path / "state.npz"}
+    assert pf.solve(X, y, 8, 1e-5, node_limit=1, **options).status == "node_limit"
+    assert pf.solve(X, y, 8, 1e-5, **options).status == "optimal"

@@ -558,3 +558,27 @@ def test_values_agree_with_the_loss() -> None:
     support = tuple(range(min(2, case.p)))
     expected = values(case.dense, case.y, case.gamma, np.array([support]))[0]
     assert pf.loss(case.X, case.y, list(support), case.gamma).value == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("delta", [1e-8, 1e-7, 1e-6])
+@pytest.mark.parametrize("method", ["cutting-plane", "big-m"])
+def test_a_constraint_broken_by_less_than_a_solver_sees(method: str, delta: float) -> None:
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    only = pc.Linear({0: 0.3, 1: 0.4, 2: 0.3 + delta}, lower=0.9, upper=1.0)
+    with pytest.raises(pf.InputError, match="no support satisfies the constraints"):
+        pf.solve(X, X[:, 0], k=3, gamma=1.0, method=method, backend="highs", constraints=only)
+
+
+@pytest.mark.parametrize("rel_gap", [1e-6, 1e-4, 1e-2, 0.1])
+def test_screening_keeps_the_incumbent_that_the_master_starts_from(rel_gap: float) -> None:
+    rules = [pc.AtMost([0], 0), pc.Linear({1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, lower=2.0)]
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((20, 6))
+        y = 3 * X[:, 0] + rng.standard_normal(20)
+        options: dict[str, Any] = {"k": 2, "gamma": 1e-3 if seed % 2 else 0.1, "constraints": rules}
+        found = pf.solve(X, y, method="cutting-plane", backend="highs", rel_gap=rel_gap, **options)
+        assert found.status == "optimal"
+        best = min(pf.loss(X, y, list(pair), options["gamma"]).value for pair in combinations([1, 2, 3, 4], 2))
+        assert found.lower_bound <= best * (1 + 1e-9)
+        assert found.objective <= best * (1 + 1.1 * rel_gap)

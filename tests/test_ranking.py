@@ -255,3 +255,13 @@ print(json.dumps([len(best), best.status]))
     count, status = json.loads(out)
     assert status == "interrupted"
     assert count < 10
+
+
+def test_a_cell_far_above_the_ceiling_is_out() -> None:
+    # The best fit is nearly perfect, everything else thousands of times worse: margins must follow the ceiling.
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((12, 5))
+    y = 100 * X[:, 0] + 100 * X[:, 1] + 1e-3 * rng.standard_normal(12)
+    found = pf.k_best(X, y, k=2, gamma=1e6, tolerance=0.5)
+    assert found.status == "optimal"
+    assert [entry.support.tolist() for entry in found] == [[0, 1]]

@@ -114,7 +114,7 @@ class Root:
     def claim(self, lower_bound: float) -> float:
         """The bound as it is told: `lower_bound` less the margin, never above the objective."""
         p, value = self.problem, self.incumbent.objective
-        margin = MARGIN * max(self.rel_gap * abs(value), self.abs_gap)
+        margin = MARGIN * max(self.rel_gap * abs(self.target), self.abs_gap)
         return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, self.floor)
 
     @property

@@ -105,8 +105,8 @@ def solve(
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
     checkpoint : path, optional
         File for the state of the solve. It is written after every read of X and every minute of the search, whole or
-        not at all; if it is there at the start, the solve goes on from it, at the price of one read of X, which checks
-        that X is the same. The other arguments that say what is solved must be the same too.
+        not at all; if it is there at the start, the solve goes on from it, at the price of one or two reads of X, which
+        check that X is the same. The other arguments that say what is solved must be the same too.
     method : {"search", "cutting-plane", "big-m"}
         Branch and bound of our own; the paper's cutting planes on a mixed-integer solver; or the big-M formulation on
         one, for comparison. The latter two need the solver (``pip install "parsifal[scip]"``), and part of their

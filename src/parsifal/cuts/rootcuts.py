@@ -20,6 +20,8 @@ from parsifal.problem import FloatArray, IntArray
 
 # The linear relaxation counts as solved when its bound is this close to the loss at the best fractional point.
 _CLOSE = 1e-3
+# More than a solver's tolerance on a row.
+_SPARE = 2e-6
 
 
 def best_choice(choices: Choices, weight: FloatArray) -> IntArray:
@@ -32,15 +34,22 @@ def best_choice(choices: Choices, weight: FloatArray) -> IntArray:
         return np.union1d(np.flatnonzero(choices.fix == 1), free).astype(np.int64)
     size = float(np.abs(weight).max(initial=0.0)) or 1.0
     matrix, lower, upper = _matrix(choices)
-    found = milp(
-        -weight / size,
-        integrality=np.ones(choices.size),
-        bounds=Bounds(choices.lower, choices.upper),
-        constraints=LinearConstraint(matrix, lower, upper),
-    )
-    if found.x is None:
-        raise InputError("no support satisfies the constraints together with k, force_in and force_out")
-    return np.flatnonzero(found.x > 0.5).astype(np.int64)
+    up = np.where(np.isfinite(lower), 1 + np.abs(lower), 0.0)
+    down = np.where(np.isfinite(upper), 1 + np.abs(upper), 0.0)
+    # What the solver calls allowed may break a constraint by its tolerance: then once more, with that much to spare.
+    for spare in (0.0, _SPARE):
+        found = milp(
+            -weight / size,
+            integrality=np.ones(choices.size),
+            bounds=Bounds(choices.lower, choices.upper),
+            constraints=LinearConstraint(matrix, lower + spare * up, upper - spare * down),
+        )
+        if found.x is None:
+            break
+        support = np.flatnonzero(found.x > 0.5).astype(np.int64)
+        if choices.allows(support):
+            return support
+    raise InputError("no support satisfies the constraints together with k, force_in and force_out")
 
 
 def _matrix(choices: Choices) -> tuple[coo_array, FloatArray, FloatArray]:

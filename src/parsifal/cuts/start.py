@@ -51,6 +51,7 @@ class Start:
     fix: FixArray
     cutoff: float = np.inf
     relaxation: Relaxation | None = None
+    dual: float = -np.inf  # the dual value that belongs to beta
     beta: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
@@ -102,6 +103,7 @@ def solve_relaxation(start: Start) -> None:
     start.beta = p.design.scan(found.alpha).xv
     fit = float(found.coef @ start.beta)
     bound = dual_value(found.alpha, fit, start.beta, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+    start.dual = bound
     start.lower_bound = max(start.lower_bound, bound)
 
 
@@ -140,7 +142,7 @@ def screen(start: Start) -> None:
     fix, count = fix_columns(
         start.beta,
         start.fix,
-        bound=start.lower_bound,
+        bound=start.dual,
         cutoff=cutoff,
         gamma=p.gamma,
         penalty=p.penalty,
@@ -149,7 +151,11 @@ def screen(start: Start) -> None:
     if count < 0:
         start.lower_bound = max(start.lower_bound, cutoff)
     elif count > 0:
-        start.fix, start.cutoff = fix, cutoff
+        # The incumbent is not below the cutoff and may have been fixed against; the master starts from it, so keep it.
+        inside = np.zeros(fix.size, dtype=bool)
+        inside[start.incumbent.support] = True
+        against = np.where(inside, fix < 0, fix > 0)
+        start.fix, start.cutoff = np.where(against, start.fix, fix).astype(np.int8), cutoff
 
 
 def prepare(start: Start, screening: bool, report: Report) -> None:
