@@ -39,7 +39,7 @@ def _run(X: np.ndarray, y: np.ndarray, k: int, send: Any) -> None:
 
 
 def _solver() -> tuple[str, Any]:
-    """celer where it is installed (it was faster than scikit-learn on every cell tried), else scikit-learn."""
+    """celer where it is installed, else scikit-learn."""
     try:
         from celer import celer_path
     except ImportError:
