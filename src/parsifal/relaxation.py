@@ -22,6 +22,7 @@ from parsifal.quadratic import NodeRelaxation, Quadratic
 SLICE_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
 _SMALL_PRODUCT = 1 << 31
+_FEW_ROWS = 512  # where ours is the faster one, too
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
 FIRST_TOLERANCE = 1e-3
 
@@ -181,9 +182,10 @@ class WorkingSet:
 
 def product(a: FloatArray, b: FloatArray) -> FloatArray:
     """a'b; all but large ones without a BLAS, whose threads would go on spinning beside ours."""
-    if a.shape[0] * a.shape[1] * b.shape[1] < _SMALL_PRODUCT:
+    if a.shape[0] <= _FEW_ROWS or a.shape[0] * a.shape[1] * b.shape[1] < _SMALL_PRODUCT:
         return np.asarray(_core.gram(a, b))
-    return np.asarray(a.T @ b)
+    # In Fortran order, which the compiled verbs read in place.
+    return np.asarray((b.T @ a).T)
 
 
 def stream_gram(

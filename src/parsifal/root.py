@@ -323,13 +323,12 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         root.solves += node.solves
         v = node.v * scale
         root.raise_bound(node.bound)
-        support = best_support(
-            reduced.quadratic,
-            reduced.fix,
-            _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index),
-        )
-        root.offer(reduced.fit(support))
-        if not restarted and not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP:
+        # With thousands of survivors each of these steps takes a while.
+        if time.monotonic() < deadline:
+            starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
+            root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
+        missed = not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP
+        if missed and not restarted and time.monotonic() < deadline:
             restarted = True
             size = int(np.count_nonzero(node.s > 0))
             found = reduced.quadratic.restarts(reduced.fix, node.s, restart_count(reduced.index.size, min(p.k, size)))
