@@ -37,7 +37,6 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
     intercept_: float
     support_: IntArray
     solution_: Solution
-    training_scale_: FloatArray
     n_features_in_: int
     feature_names_in_: npt.NDArray[np.object_]
 

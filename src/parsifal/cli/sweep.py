@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -111,7 +111,7 @@ def path(
     raise typer.Exit(INTERRUPTED if "interrupted" in states else OK if states == {"optimal"} else NOT_PROVEN)
 
 
-def _path_rows(found: SolutionPath, job: Job) -> list[dict[str, object]]:
+def _path_rows(found: SolutionPath, job: Job) -> list[dict[str, Any]]:
     total = float(job.training.y @ job.training.y)
     return [
         {
@@ -130,7 +130,7 @@ def _path_rows(found: SolutionPath, job: Job) -> list[dict[str, object]]:
     ]
 
 
-def _show_path(output: Output, rows: list[dict[str, object]]) -> None:
+def _show_path(output: Output, rows: list[dict[str, Any]]) -> None:
     def number(value: object, form: str) -> str:
         return "-" if value is None else format(value, form)
 
@@ -144,7 +144,7 @@ def _show_path(output: Output, rows: list[dict[str, object]]) -> None:
             number(row["bic"], ".5g"),
             number(row["ebic"], ".5g"),
             "proven" if row["status"] == "optimal" else str(row["status"]),
-            ", ".join(row["features"]),  # type: ignore[arg-type]
+            ", ".join(row["features"]),
         )
         for row in rows
     ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from parsifal.constraints import Row
 from parsifal.cuts import ROOT_CUTS
-from parsifal.cuts.master import Choices, Cut, Master, MasterModel, Outcome, Settings, load_backend
+from parsifal.cuts.master import Choices, Cut, LazyMaster, MasterModel, Outcome, Settings, TurnMaster, load_backend
 from parsifal.cuts.oracle import Oracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.rootcuts import best_choice, root_cuts
@@ -179,7 +179,7 @@ def run_loop(
             master.add_cut(cut)
         if not np.any(choices.fix == 0):
             outcome = Outcome(status="optimal", bound=planes.objective / planes.scale, nodes=0, solves=0)
-        elif master.capabilities.lazy:
+        elif isinstance(master, LazyMaster):
             outcome = master.solve_lazy(planes)
         else:
             outcome = _many_trees(master, planes, settings)
@@ -209,7 +209,7 @@ def run_loop(
     )
 
 
-def _many_trees(master: Master, planes: Planes, settings: Settings) -> Outcome:
+def _many_trees(master: TurnMaster, planes: Planes, settings: Settings) -> Outcome:
     """One master problem per turn; early ones are solved loosely, as any of their solutions gives a cut."""
     bound, nodes, solves = -np.inf, 0, 0
     while True:

@@ -11,7 +11,7 @@ import importlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -137,8 +137,6 @@ class Capabilities:
     ----------
     name : str
         As users know it.
-    lazy : bool
-        Whether cuts can be added while one tree is searched.
     fractional : bool
         Whether it can be given cuts at fractional points of the tree.
     tolerance : float
@@ -146,7 +144,6 @@ class Capabilities:
     """
 
     name: str
-    lazy: bool
     fractional: bool
     tolerance: float
 
@@ -190,16 +187,8 @@ class Referee(Protocol):
 class Master(Protocol):
     """A backend at work on one master problem."""
 
-    capabilities: Capabilities
-
     def add_cut(self, cut: Cut) -> None:
         """Add a row, before a solve or between two of them."""
-
-    def solve_lazy(self, referee: Referee) -> Outcome:
-        """Search one tree to the end, asking `referee` for cuts; for backends with lazy cuts."""
-
-    def solve_once(self, referee: Referee, rel_gap: float) -> Outcome:
-        """Solve with the cuts that there are, to a relative gap."""
 
     def version(self) -> str:
         """Name and version of the solver."""
@@ -208,12 +197,27 @@ class Master(Protocol):
         """Free what the solver holds."""
 
 
+@runtime_checkable
+class LazyMaster(Master, Protocol):
+    """One that takes cuts while it searches."""
+
+    def solve_lazy(self, referee: Referee) -> Outcome:
+        """Search one tree to the end, asking `referee` for cuts."""
+
+
+class TurnMaster(Master, Protocol):
+    """One that has to be started anew with every cut."""
+
+    def solve_once(self, referee: Referee, rel_gap: float) -> Outcome:
+        """Solve with the cuts that there are, to a relative gap."""
+
+
 class Backend(Protocol):
     """What a backend's file defines."""
 
     CAPABILITIES: Capabilities
 
-    def make_master(self, model: MasterModel, settings: Settings) -> Master:
+    def make_master(self, model: MasterModel, settings: Settings) -> LazyMaster | TurnMaster:
         """A master problem without cuts."""
 
 

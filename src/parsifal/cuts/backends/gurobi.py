@@ -14,7 +14,7 @@ from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, 
 from parsifal.errors import BackendError, MissingBackendError
 from parsifal.problem import FloatArray, IntArray
 
-CAPABILITIES = Capabilities(name="Gurobi", lazy=True, fractional=True, tolerance=1e-9)
+CAPABILITIES = Capabilities(name="Gurobi", fractional=True, tolerance=1e-9)
 
 STATUS: dict[int, BackendStatus] = {
     GRB.OPTIMAL: "optimal",
@@ -53,8 +53,6 @@ def refused(error: gurobipy.GurobiError, variables: int) -> Exception:
 
 class GurobiMaster:
     """The master problem in Gurobi."""
-
-    capabilities = CAPABILITIES
 
     def __init__(self, model: MasterModel, settings: Settings) -> None:
         self._settings = settings
@@ -115,9 +113,6 @@ class GurobiMaster:
             raise BackendError(f"Gurobi ended with status {gurobi.Status}")
         bound = float(gurobi.ObjBound)
         return Outcome(status=status, bound=bound if bound > -GRB.INFINITY else -math.inf, nodes=int(gurobi.NodeCount))
-
-    def solve_once(self, referee: Referee, rel_gap: float) -> Outcome:
-        raise NotImplementedError("Gurobi adds cuts within one tree")
 
     def version(self) -> str:
         return "Gurobi " + ".".join(str(part) for part in gurobipy.gurobi.version())

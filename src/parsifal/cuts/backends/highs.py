@@ -14,7 +14,7 @@ from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, 
 from parsifal.errors import BackendError
 from parsifal.problem import FloatArray, IntArray
 
-CAPABILITIES = Capabilities(name="HiGHS", lazy=False, fractional=False, tolerance=1e-9)
+CAPABILITIES = Capabilities(name="HiGHS", fractional=False, tolerance=1e-9)
 
 STATUS: dict[Any, BackendStatus] = {
     HighsModelStatus.kOptimal: "optimal",
@@ -43,8 +43,6 @@ def make_master(model: MasterModel, settings: Settings) -> HighsMaster:
 class HighsMaster:
     """The master problem in HiGHS."""
 
-    capabilities = CAPABILITIES
-
     def __init__(self, model: MasterModel, settings: Settings) -> None:
         self._settings = settings
         self._nodes = 0
@@ -71,9 +69,6 @@ class HighsMaster:
     def add_cut(self, cut: Cut) -> None:
         index = np.append(np.flatnonzero(cut.slope), self._size)
         self._add_row(index, np.append(-cut.slope[index[:-1]], 1.0), cut.constant, math.inf)
-
-    def solve_lazy(self, referee: Referee) -> Outcome:
-        raise NotImplementedError("HiGHS has no lazy constraints")
 
     def solve_once(self, referee: Referee, rel_gap: float) -> Outcome:
         highs, settings = self.highs, self._settings

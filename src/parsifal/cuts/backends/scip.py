@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyscipopt
@@ -15,7 +15,9 @@ from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, 
 from parsifal.errors import BackendError
 from parsifal.problem import FloatArray, IntArray
 
-CAPABILITIES = Capabilities(name="SCIP", lazy=True, fractional=True, tolerance=1e-7)
+T = TypeVar("T")
+
+CAPABILITIES = Capabilities(name="SCIP", fractional=True, tolerance=1e-7)
 
 STATUS: dict[str, BackendStatus] = {
     "optimal": "optimal",
@@ -48,8 +50,6 @@ def make_master(model: MasterModel, settings: Settings) -> ScipMaster:
 
 class ScipMaster:
     """The master problem in SCIP."""
-
-    capabilities = CAPABILITIES
 
     def __init__(self, model: MasterModel, settings: Settings) -> None:
         self._settings = settings
@@ -110,9 +110,6 @@ class ScipMaster:
             nodes=int(scip.getNTotalNodes()),
         )
 
-    def solve_once(self, referee: Referee, rel_gap: float) -> Outcome:
-        raise NotImplementedError("SCIP adds cuts within one tree")
-
     def offer(self, referee: Referee) -> None:
         """Hand the best solution over."""
         x, eta = referee.incumbent()
@@ -144,7 +141,7 @@ class _LossHandler(pyscipopt.Conshdlr):
         self.ctrl_c = Interruptible()
         self._offered = referee.incumbent()[1]
 
-    def guarded(self, answer: Callable[[], Any], otherwise: Any) -> Any:
+    def guarded(self, answer: Callable[[], T], otherwise: T) -> T:
         """The answer of a callback, or `otherwise` once something has gone wrong."""
         if self.failure is None:
             try:
@@ -184,17 +181,17 @@ class _LossHandler(pyscipopt.Conshdlr):
         return {"result": SCIP_RESULT.CONSADDED}
 
     def consenfolp(self, constraints: Any, nusefulconss: Any, solinfeasible: Any) -> dict[str, Any]:
-        return self.guarded(self._enforce, {"result": SCIP_RESULT.INFEASIBLE})  # type: ignore[no-any-return]
+        return self.guarded(self._enforce, {"result": SCIP_RESULT.INFEASIBLE})
 
     def consenfops(self, constraints: Any, nusefulconss: Any, solinfeasible: Any, objinfeasible: Any) -> dict[str, Any]:
-        return self.guarded(self._enforce, {"result": SCIP_RESULT.INFEASIBLE})  # type: ignore[no-any-return]
+        return self.guarded(self._enforce, {"result": SCIP_RESULT.INFEASIBLE})
 
     def conscheck(self, constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
         accepted = self.guarded(lambda: self.referee.accepts(*self._point(solution)), False)
         return {"result": SCIP_RESULT.FEASIBLE if accepted else SCIP_RESULT.INFEASIBLE}
 
     def conssepalp(self, constraints: Any, nusefulconss: Any) -> dict[str, Any]:
-        return self.guarded(self._separate, {"result": SCIP_RESULT.DIDNOTRUN})  # type: ignore[no-any-return]
+        return self.guarded(self._separate, {"result": SCIP_RESULT.DIDNOTRUN})
 
     def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
         both = nlockspos + nlocksneg
