@@ -3,11 +3,13 @@
 #include "relaxation.hpp"
 
 #include <nanobind/eigen/dense.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
 #include "gram.hpp"
+#include "make_rounding.hpp"
 #include "swap.hpp"
 #include "tighten.hpp"
 
@@ -57,8 +59,9 @@ void bind_relaxation(nb::module_& m) {
     m.def(
         "relax",
         [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
-           Vector start, double cutoff, double tolerance, int max_solves) {
-            const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
+           Vector start, double cutoff, double tolerance, int max_solves, Vector norm,
+           const std::array<double, 5>& rounding) {
+            const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k, make_rounding(norm, rounding)};
             Relaxation relaxation(q);
             RelaxationResult r;
             {
@@ -79,7 +82,8 @@ void bind_relaxation(nb::module_& m) {
             return d;
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "start"_a, "cutoff"_a,
-        "tolerance"_a, "max_solves"_a, "Solve the relaxation of one node of the reduced problem.");
+        "tolerance"_a, "max_solves"_a, "norm"_a, "rounding"_a,
+        "Solve the relaxation of one node of the reduced problem.");
 
     m.def(
         "local_search",
@@ -146,10 +150,10 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "tightening",
-        [](Matrix gram, Vector weight, int max_newton) {
+        [](Matrix gram, Vector weight, int max_newton, double unit, double gamma) {
             nb::gil_scoped_release release;
-            return tightening(gram, weight, max_newton);
+            return tightening(gram, weight, max_newton, unit, gamma);
         },
-        "gram"_a, "weight"_a, "max_newton"_a,
-        "A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.");
+        "gram"_a, "weight"_a, "max_newton"_a, "unit"_a, "gamma"_a,
+        "A diagonal d with gram - diag(d) positive semidefinite beyond rounding that makes weight'd large.");
 }

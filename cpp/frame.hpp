@@ -20,10 +20,13 @@ struct Frame {
     MatrixXd gram;               // tightened
     VectorXd v0, beta0;
     double ls0 = 0;
+    Rounding rounding;
     bool tightened = false;  // whether a diagonal has been looked for
     int id = 0;
 
-    Quadratic problem(double gamma, double lambda, Index k) const { return {gram, v0, beta0, ls0, gamma, lambda, k}; }
+    Quadratic problem(double gamma, double lambda, Index k) const {
+        return {gram, v0, beta0, ls0, gamma, lambda, k, rounding};
+    }
     Index size() const { return static_cast<Index>(columns.size()); }
 };
 

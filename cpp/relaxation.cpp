@@ -35,6 +35,18 @@ double Relaxation::dual_value(const VectorXd& v, const VectorXd& beta) {
     return q_.least_squares(v, beta) + v.dot(beta) - choice.taken;
 }
 
+double Relaxation::safe_bound(const VectorXd& v, VectorXd& beta) {
+    q_.gradient(v, beta);
+    const double squares = q_.least_squares(v, beta), fit = v.dot(beta), error = q_.allow_for_rounding(v, beta);
+    const DualChoice choice = choose(beta, fix_, q_.gamma, q_.lambda, q_.k, scratch_);
+    if (q_.rounding.norm.size() == 0) return squares + fit - choice.taken;
+    // The last sums: of a_j >= -lambda there are at most k, and fixing adds a few more.
+    const auto terms = static_cast<double>(std::min(q_.k, q_.size()));
+    const double sums = (terms + 16) * unit_roundoff *
+                        (std::abs(squares) + std::abs(fit) + std::abs(choice.taken) + 2 * terms * q_.lambda);
+    return squares + fit - choice.taken - error - sums;
+}
+
 double Relaxation::primal_value() {
     double value = q_.least_squares(v_, beta_);
     for (Index j = 0; j < q_.size(); ++j) {
@@ -181,7 +193,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
         }
         result.primal = primal_value();
         result.theta = theta;
-        if (result.bound > cutoff) {
+        if (result.bound > cutoff && safe_bound(best_v_, safe_beta_) > cutoff) {
             result.stop = Stop::cutoff;
             break;
         }
@@ -243,12 +255,11 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             short_steps = 0;
         }
     }
+    best_bound_ = result.bound;
     // The bound that is told belongs to a beta computed afresh, not to one that many steps have been added to.
-    q_.gradient(best_v_, best_beta_);
-    result.bound = dual_value(best_v_, best_beta_);
+    result.bound = safe_bound(best_v_, best_beta_);
     if (result.stop == Stop::cutoff && !(result.bound > cutoff)) result.stop = Stop::stalled;
     last_theta_ = theta;
-    best_bound_ = result.bound;
     return result;
 }
 

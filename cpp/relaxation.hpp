@@ -24,7 +24,7 @@ enum class Stop { converged, cutoff, stalled };
 
 struct RelaxationResult {
     Stop stop = Stop::stalled;
-    double bound = -INFINITY;  // best D(v) seen
+    double bound = -INFINITY;  // best D(v) seen, less what rounding can be worth
     double primal = INFINITY;  // value of the relaxation at the last v: bound <= relaxation <= primal
     double theta = INFINITY;   // 1 / tau
     int solves = 0;            // linear systems
@@ -44,11 +44,12 @@ class Relaxation {
     const VectorXd& v() const { return v_; }                  // last iterate: primal point
     const VectorXd& beta() const { return beta_; }            // its beta
     const VectorXd& best_v() const { return best_v_; }        // iterate of the best bound
-    const VectorXd& best_beta() const { return best_beta_; }  // its beta
+    const VectorXd& best_beta() const { return best_beta_; }  // its beta, lengthened by its rounding errors
     const VectorXd& s() const { return s_; }                  // fractional indicator of the last iterate
 
   private:
     double primal_value();
+    double safe_bound(const VectorXd& v, VectorXd& beta);  // the dual value less all that rounding can be worth
     double dual_value(const VectorXd& v, const VectorXd& beta);
     double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta, bool& cardinality);
     bool newton_direction(double theta, bool cardinality);
@@ -56,7 +57,7 @@ class Relaxation {
     const Quadratic& q_;
     Index room_ = 0;
     VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
-    VectorXd best_v_, best_beta_, zero_, ties_;
+    VectorXd best_v_, best_beta_, safe_beta_, zero_, ties_;
     Eigen::Matrix<signed char, Eigen::Dynamic, 1> fix_;
     std::vector<Index> active_;
     std::vector<signed char> kind_, previous_kind_, centre_kind_;

@@ -10,12 +10,13 @@ namespace parsifal {
 
 namespace {
 
-// Whether G - diag(d) is positive semidefinite, to half of what the checker of certificates allows for rounding.
-bool positive(const MatrixXd& gram, const VectorXd& d) {
+// Whether the exact Gram matrix - diag(d) + 2 m unit is positive semidefinite, for columns of unit norm: the entries'
+// errors make a matrix of norm m unit at most, part of which is left for those of the factorisation (Rump's test).
+bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
     MatrixXd a = gram;
     a.diagonal() -= d;
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(a, Eigen::EigenvaluesOnly);
-    return eigen.eigenvalues()[0] >= -1e-15 * static_cast<double>(d.size());
+    a.diagonal().array() += static_cast<double>(d.size()) * unit;
+    return a.llt().info() == Eigen::Success;
 }
 
 // Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
@@ -90,7 +91,7 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton)
 
 }  // namespace
 
-VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton) {
+VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma) {
     const Index m = original.rows();
     VectorXd d = VectorXd::Zero(m);
     // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
@@ -116,16 +117,19 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     c /= c.maxCoeff();
     const VectorXd kept = barrier_method(rest, c, max_newton);
 
-    VectorXd unit = VectorXd::Zero(gram.rows());
+    VectorXd part = VectorXd::Zero(gram.rows());
     // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
-        unit[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
-    // Whatever came out, only a diagonal that the eigenvalues confirm is used.
+        part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
+    // The ridge must not lose much to the columns that have nothing to give.
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
+    if (gamma * taken * squared.maxCoeff() > 0.1) return d;
+    // Whatever came out, only a diagonal that a factorisation confirms is used.
     for (double t = 1; t > 0.1; t *= 0.8)
-        if (positive(gram, t * unit)) {
+        if (positive(gram, t * part, unit)) {
             for (size_t a = 0; a < nonzero.size(); ++a)
-                d[nonzero[a]] = t * unit[static_cast<Index>(a)] * squared[static_cast<Index>(a)];
+                d[nonzero[a]] = (t * part[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
             return d;
         }
     return d;

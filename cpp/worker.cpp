@@ -197,9 +197,10 @@ NodePtr Worker::reframe(NodePtr node) {
     if (first_chance) {
         const MatrixXd gram = tree_.root().gram(columns, columns);
         const VectorXd weight = gram.diagonal().cwiseMax(1e-300).cwiseInverse();
-        const VectorXd better = tightening(gram, weight, 25);
+        const VectorXd better = tightening(gram, weight, 25, tree_.root().rounding.unit_for(live), tree_.root().gamma);
         if (weight.dot(better) > weight.dot(diagonal)) diagonal = better;
     }
+    if (!(diagonal.array() > 0).any()) diagonal.setZero();
     auto fresh = make_frame(tree_.root(), std::move(columns), w, diagonal);
     fresh->tightened = old.tightened || first_chance;
     tree_.register_frame(*fresh);

@@ -7,9 +7,9 @@ a_j = gamma/2 beta_j^2 - penalty and the columns so far `in` or free,
     D = 1/2 |alpha|^2 + w'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
 
 bounds the objective of every one of those supports from below, for any w, whoever made it. A record may belong to
-a *frame*, a set of columns (the others must be out) with a diagonal d >= 0 for which X'X - diag(d) is positive
-semidefinite; then beta_j = (x_j'alpha + d_j w_j) / sqrt(1 + gamma d_j) in a_j, and the first terms are
-1/2 |alpha|^2 + w'X'alpha + 1/2 sum d_j w_j^2.
+a *frame*, a set of columns (the others must be out) with a diagonal d for which X'X - diag(d) is positive semidefinite
+(an entry may be slightly negative: docs/numerics.md); then beta_j = (x_j'alpha + d_j w_j) / sqrt(1 + gamma d_j) in a_j,
+and the first terms are 1/2 |alpha|^2 + w'X'alpha + 1/2 sum d_j w_j^2.
 
 A record may fix columns: j out (in) for the subtree, where the bound with j in (out) reaches the claim. Its children
 are one record without a decision, or two that put the same column in and out. A record without children must reach the

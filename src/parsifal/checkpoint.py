@@ -28,13 +28,14 @@ from parsifal.handover import Handover, PricedPoint
 from parsifal.problem import IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import Reduced
-from parsifal.relaxation import WorkingSet, threshold
+from parsifal.relaxation import WorkingSet, priced_with_norms, threshold
 from parsifal.root import ProofStep, Root
+from parsifal.rounding import Rounding, sum_unit
 from parsifal.tighten import tighten
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-FORMAT = 1
+FORMAT = 2
 SAVE_EVERY = 60.0  # seconds of search between two writes
 
 
@@ -107,12 +108,13 @@ class Checkpoint:
         """Read X at the saved point, which also tells whether X is the one that was saved."""
         index, coef = saved["point_index"], saved["point_coef"]
         alpha = problem.y - problem.design.matvec(index, coef)
-        beta = problem.design.scan(alpha).xv
+        beta, norms = priced_with_norms(problem.design, alpha)
         # Sums in another order differ by rounding. Columns that are forced out may not have been priced.
         usable = np.where(problem.fix >= 0, beta, 0.0)
         if abs(fingerprint(usable) - float(saved["mark"])) > 1e-9 * float(fingerprint(np.abs(usable)) + 1e-300):
             raise self._other("X'alpha at its dual point differs")
-        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta)
+        error = sum_unit(problem.n) * float(np.linalg.norm(alpha)) * norms
+        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta, error=error)
 
     def _verify(self, problem: Problem, saved: Arrays) -> None:
         """Compare the saved products with X, along a direction that nobody can know beforehand: one more read."""
@@ -172,6 +174,7 @@ class Checkpoint:
             "v0": q.v0,
             "beta0": q.beta0,
             "ls0": np.asarray(q.ls0),
+            "rounding": np.asarray(q.rounding.arguments[1]),
             "reduced_index": reduced.index,
             "reduced_fix": reduced.fix,
             "diagonal": np.zeros(0) if root.tightened is None else root.tightened.diagonal,
@@ -250,6 +253,13 @@ def _load(path: Path) -> Arrays:
 
 def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
     p = root.problem
+    norm = np.sqrt(np.diag(saved["gram"]))
+    # Never less than what such a problem has when it is gathered afresh.
+    unit, reach = sum_unit(p.n), float(np.sqrt(2 * max(float(saved["ls0"]), 0.0)))
+    size = float(np.linalg.norm(p.y)) + float(np.abs(saved["v0"]) @ norm)
+    drift = sum_unit(int(np.count_nonzero(saved["v0"]))) * size
+    least = np.array([unit, unit * reach, unit * reach**2, drift, reach])
+    unit, error, base, drift, reach = (float(x) for x in np.maximum(saved["rounding"], least))
     q = Quadratic(
         gram=np.asfortranarray(saved["gram"]),
         v0=saved["v0"],
@@ -258,6 +268,7 @@ def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
         gamma=p.gamma,
         penalty=p.penalty,
         k=p.k,
+        rounding=Rounding(norm=norm, unit=unit, error=error, base=base, drift=drift, reach=reach),
     )
     root.reduced = Reduced(problem=p, index=saved["reduced_index"], fix=saved["reduced_fix"], quadratic=q)
     root.tightened = tighten(q, saved["diagonal"]) if saved["diagonal"].size else None

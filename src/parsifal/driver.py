@@ -123,15 +123,19 @@ def run(
             nodes, left = (0, 0) if found is None else (found.nodes, int(status != "optimal"))
             reporter.show(snapshot(root.incumbent.objective, root.lower_bound, nodes, left), last=True)
     lower_bound = root.claim(root.lower_bound)
+    short = status == "gap_open" and root.reduced is not None and ceiling >= root.incumbent.objective
     if status == "optimal" and ceiling < root.incumbent.objective:
         status = "gap_open"
     certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
-    if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
-        # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.
-        lower_bound = min(lower_bound, max(provable_bound(certificate, problem.design, problem.y), root.floor))
+    if (short or root.beyond_double) and certificate.complete and certificate.records <= _MOST_RECHECKED:
+        # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
+        # the data themselves round less. Beyond double: the checker's alpha, rounded otherwise, may prove less. Half of
+        # the claim's margin is left for another machine's arithmetic.
+        proven = max(provable_bound(certificate, problem.design, problem.y) - 0.5 * root.margin, root.floor)
+        lower_bound = min(proven if short else min(proven, lower_bound), root.incumbent.objective)
         certificate = replace(certificate, lower_bound=lower_bound)
-        if status == "optimal" and not root.allows(lower_bound):
-            status = "gap_open"
+        if status in ("optimal", "gap_open") and ceiling >= root.incumbent.objective:
+            status = "optimal" if root.allows(lower_bound) else "gap_open"
     return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from parsifal.fixing import dual_value
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.relaxation import Round, WorkingSet, first_columns
+from parsifal.rounding import safe_dual_value
 
 _KEPT = 3  # dual points; each is p numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class DualPoint:
-    """A w (coef on index) with beta over the columns in question and its dual value."""
+    """A w (coef on index), its dual value, and beta over the columns in question lengthened by its rounding errors."""
 
     index: IntArray
     coef: FloatArray
@@ -30,18 +30,21 @@ class DualPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class PricedPoint:
-    """A w and its alpha = y - X w, with beta = X'alpha over every column of X."""
+    """A w and its alpha = y - X w, with beta = X'alpha over every column of X and what rounding may have done to it."""
 
     index: IntArray
     coef: FloatArray
     alpha: FloatArray
     beta: FloatArray
+    error: FloatArray
 
     def bound(self, problem: Problem, fix: FixArray) -> DualPoint:
         """The dual point for this problem, whatever problem the point came from."""
-        fit = float(self.coef @ self.beta[self.index])
-        value = dual_value(self.alpha, fit, self.beta, fix, gamma=problem.gamma, penalty=problem.penalty, k=problem.k)
-        return DualPoint(index=self.index, coef=self.coef, beta=self.beta, bound=value)
+        p = problem
+        value, beta = safe_dual_value(
+            p.y, self.alpha, self.beta, self.error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k
+        )
+        return DualPoint(index=self.index, coef=self.coef, beta=beta, bound=value)
 
 
 @dataclass(kw_only=True)
@@ -70,6 +73,8 @@ class Handover:
         if last.priced:
             active = np.flatnonzero(coef)
             self.points.append(
-                PricedPoint(index=last.index[active], coef=coef[active], alpha=last.alpha, beta=last.beta)
+                PricedPoint(
+                    index=last.index[active], coef=coef[active], alpha=last.alpha, beta=last.beta, error=last.error
+                )
             )
             del self.points[:-_KEPT]

@@ -14,11 +14,16 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.problem import FixArray, FloatArray, IntArray
+from parsifal.rounding import Rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRelaxation:
-    """The relaxation of one node; ``bound`` is the best dual value seen and belongs to ``best_v``, ``best_beta``."""
+    """The relaxation of one node.
+
+    ``bound`` is the best dual value seen, less what rounding can be worth; it belongs to ``best_v`` and ``best_beta``,
+    whose entries are lengthened by their rounding errors.
+    """
 
     bound: float
     primal: float
@@ -41,6 +46,8 @@ class Quadratic:
         Positive semidefinite.
     v0, beta0, ls0 : reference point, -grad LS and LS there.
     gamma, penalty, k : as in `Problem`.
+    rounding : Rounding
+        How far all these may be off.
     """
 
     gram: FloatArray
@@ -50,6 +57,7 @@ class Quadratic:
     gamma: float
     penalty: float
     k: int
+    rounding: Rounding
 
     @property
     def size(self) -> int:
@@ -77,6 +85,7 @@ class Quadratic:
             cutoff,
             tolerance,
             max_solves,
+            *self.rounding.arguments,
         )
         return NodeRelaxation(
             bound=r["bound"],

@@ -58,15 +58,21 @@ class Reduced:
         keep = keep[np.argsort(self.index[keep])]
         q = self.quadratic
         dropped = np.flatnonzero((fix < 0) & (q.v0 != 0))
-        v0, ls0, beta0 = q.v0, q.ls0, q.beta0
+        v0, ls0, beta0, rounding = q.v0, q.ls0, q.beta0, q.rounding
         if dropped.size:
             # Move the reference point to one that the survivors span.
             change = q.gram[:, dropped] @ v0[dropped]
             ls0 = ls0 + float(v0[dropped] @ beta0[dropped]) + 0.5 * float(v0[dropped] @ change[dropped])
             v0, beta0 = v0.copy(), beta0 + change
             v0[dropped] = 0.0
+            rounding = rounding.moved(q.v0 - v0)
         quadratic = replace(
-            q, gram=np.asfortranarray(q.gram[np.ix_(keep, keep)]), v0=v0[keep], beta0=beta0[keep], ls0=ls0
+            q,
+            gram=np.asfortranarray(q.gram[np.ix_(keep, keep)]),
+            v0=v0[keep],
+            beta0=beta0[keep],
+            ls0=ls0,
+            rounding=replace(rounding, norm=rounding.norm[keep]),
         )
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], quadratic=quadratic)
 
@@ -83,8 +89,13 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
         v0 = np.zeros(index.size)
         inside = np.isin(work.index, index)
         v0[np.searchsorted(index, work.index[inside])] = work.v[inside]
+        gram = product(columns, columns)
         quadratic = replace(
-            work.quadratic(), gram=product(columns, columns), v0=v0, beta0=product(columns, work.alpha[:, None])[:, 0]
+            work.quadratic(),
+            gram=gram,
+            v0=v0,
+            beta0=product(columns, work.alpha[:, None])[:, 0],
+            rounding=work.rounding(gram),
         )
         return Reduced(problem=problem, index=index, fix=fix[index], quadratic=quadratic)
     if missing.size:

@@ -14,9 +14,9 @@ import numpy as np
 import parsifal._core as _core
 from parsifal.design import Design
 from parsifal.errors import NumericalError
-from parsifal.fixing import dual_value
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
+from parsifal.rounding import Rounding, safe_dual_value, sum_unit
 
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
@@ -74,6 +74,8 @@ class Round:
     index: IntArray
     alpha: FloatArray
     beta: FloatArray  # over all columns
+    error: FloatArray  # of beta, at most
+    safe_beta: FloatArray  # lengthened by that
     bound: float
     tau: float
     priced: bool  # whether beta is right for the columns that are out, too
@@ -93,6 +95,8 @@ class WorkingSet:
         self.v: FloatArray = np.empty(0)
         self.beta: FloatArray = np.empty(0)
         self.alpha = problem.y
+        self.error = sum_unit(problem.n) * float(np.linalg.norm(problem.y))  # of beta, relative to the columns' norms
+        self.norms: FloatArray | None = None  # of all columns, from the first read
         self.solves = 0
 
     def add(self, index: IntArray) -> None:
@@ -129,6 +133,20 @@ class WorkingSet:
         active = np.flatnonzero(v)
         return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
 
+    def rounding(self, gram: FloatArray) -> Rounding:
+        """The errors of W, or of another set of columns with this Gram matrix, around the point of the last read."""
+        p = self.problem
+        unit, reach = sum_unit(p.n), float(np.linalg.norm(self.alpha))
+        size = float(np.linalg.norm(p.y)) + float(np.abs(self.v) @ np.sqrt(np.diag(self.gram)))
+        return Rounding(
+            norm=np.sqrt(np.diag(gram)),
+            unit=unit,
+            error=self.error,
+            base=unit * reach**2,
+            drift=sum_unit(int(np.count_nonzero(self.v))) * size,
+            reach=reach,
+        )
+
     def quadratic(self) -> Quadratic:
         """The problem on W, around the point of the last read."""
         p = self.problem
@@ -140,34 +158,50 @@ class WorkingSet:
             gamma=p.gamma,
             penalty=p.penalty,
             k=p.k,
+            rounding=self.rounding(self.gram),
         )
 
     def round(self, fix: FixArray, tolerance: float, *, cutoff: float = np.inf) -> Round:
         """Solve on W, then price over every column with one read."""
         p = self.problem
         fix_w = fix[self.index]
-        node = self.quadratic().relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
+        q = self.quadratic()
+        node = q.relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
         self.solves += node.solves
         self.v = node.v
         self.alpha = self.residual(node.v)
         priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
         if not priced:
             # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
-            beta = np.zeros(p.p)
-            beta[self.index] = node.beta
+            beta, error = np.zeros(p.p), np.zeros(p.p)
+            beta[self.index] = q.beta0 - q.gram @ (node.v - q.v0)
+            moved = q.rounding.moved(node.v - q.v0)
+            self.error = moved.error + moved.drift + self.rounding(self.gram).drift
+            error[self.index] = self.error * q.rounding.norm
         else:
-            beta = p.design.scan(self.alpha).xv
+            beta = self.read(self.alpha)
+            self.error = sum_unit(p.n) * float(np.linalg.norm(self.alpha))
+            error = self.error * (np.zeros(p.p) if self.norms is None else self.norms)
         self.beta = beta[self.index]
-        bound = dual_value(self.alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+        bound, safe_beta = safe_dual_value(p.y, self.alpha, beta, error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
         return Round(
             node=node,
             index=self.index,
             alpha=self.alpha,
             beta=beta,
+            error=error,
+            safe_beta=safe_beta,
             bound=bound,
             tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
             priced=priced,
         )
+
+    def read(self, v: FloatArray) -> FloatArray:
+        """X'v; the first read also takes the columns' norms."""
+        if self.norms is not None:
+            return self.problem.design.scan(v).xv
+        xv, self.norms = priced_with_norms(self.problem.design, v)
+        return xv
 
     def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:
         """Columns outside W above the threshold, the largest first, at most `most`."""
@@ -178,6 +212,12 @@ class WorkingSet:
         if candidates.size > most:
             candidates = candidates[np.argpartition(-magnitude[candidates], most)[:most]]
         return candidates.astype(np.int64)
+
+
+def priced_with_norms(design: Design, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """X'v and the norms of the columns that its rounding errors are relative to, in one read."""
+    scan = design.scan(v, stats=True)
+    return scan.xv, design.rounding_norms(np.sqrt(np.zeros(0) if scan.squares is None else scan.squares))
 
 
 def product(a: FloatArray, b: FloatArray) -> FloatArray:

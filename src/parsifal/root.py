@@ -21,6 +21,7 @@ from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import Reduced, most_columns, reduce
 from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
+from parsifal.rounding import sum_unit
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
@@ -28,7 +29,7 @@ from parsifal.tighten import Tightened, tighten, tightening_diagonal
 # arithmetic reaches it; pruning leaves a little more.
 MARGIN = 0.09
 _PRUNE = 0.9
-_BEYOND_GRAM = 1e11
+_BEYOND_DOUBLE = 1e11
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
@@ -114,8 +115,12 @@ class Root:
     def claim(self, lower_bound: float) -> float:
         """The bound as it is told: `lower_bound` less the margin, never above the objective."""
         p, value = self.problem, self.incumbent.objective
-        margin = MARGIN * max(self.rel_gap * abs(self.target), self.abs_gap)
-        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, self.floor)
+        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - self.margin, self.floor)
+
+    @property
+    def margin(self) -> float:
+        """What the claim keeps below what was computed."""
+        return MARGIN * max(self.rel_gap * abs(self.target), self.abs_gap)
 
     @property
     def floor(self) -> float:
@@ -128,9 +133,9 @@ class Root:
         return value - lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
 
     @property
-    def beyond_gram(self) -> bool:
-        """Whether gamma |x_j|^2 is so large that products of columns have lost the digits that the bound needs."""
-        return self.problem.gamma * self.largest_square > _BEYOND_GRAM
+    def beyond_double(self) -> bool:
+        """Whether gamma |x_j|^2 is so large that the last digit of alpha = y - X w shows in the dual value."""
+        return self.problem.gamma * self.largest_square > _BEYOND_DOUBLE
 
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
@@ -139,7 +144,7 @@ class Root:
         """
         size = float(self.problem.y @ self.problem.y)
         allowed = max(self.rel_gap * abs(self.incumbent.objective), self.abs_gap)
-        return 2e-15 * (columns + 1) * size <= 0.05 * allowed
+        return 30 * sum_unit(self.problem.n + columns) * size <= 0.05 * allowed
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
@@ -267,7 +272,7 @@ def _read_rounds(
         report(root)
         if not root.steps:
             root.first_beta = last.beta
-        dual = DualPoint(index=work.index, coef=work.v, beta=last.beta, bound=last.bound)
+        dual = DualPoint(index=work.index, coef=work.v, beta=last.safe_beta, bound=last.bound)
         _, count = root.fix_with(dual, root.fix, None, None)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
@@ -355,8 +360,8 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
 
 
 def _tightened(reduced: Reduced) -> Tightened | None:
-    gram = reduced.quadratic.gram
+    q = reduced.quadratic
     # Columns count alike whatever their units.
-    squares = np.maximum(np.diag(gram), np.finfo(np.float64).tiny)
-    diagonal = tightening_diagonal(gram, 1.0 / squares)
+    squares = np.maximum(np.diag(q.gram), np.finfo(np.float64).tiny)
+    diagonal = tightening_diagonal(q.gram, 1.0 / squares, unit=q.rounding.unit + sum_unit(q.size), gamma=q.gamma)
     return tighten(reduced.quadratic, diagonal) if np.any(diagonal > 0) else None

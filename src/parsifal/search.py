@@ -73,6 +73,7 @@ def run_search(
         None if checkpoint is None else checkpoint.tree,
         None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
         np.inf if checkpoint is None else checkpoint.every,
+        *q.rounding.arguments,
     )
     if r["improved"]:
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))

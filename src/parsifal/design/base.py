@@ -134,6 +134,13 @@ class Design(ABC):
     def rows(self, start: int, stop: int) -> Design:
         """The rows from `start` up to `stop` as a design of its own, without a copy."""
 
+    # Whether a read forms x_ij - shift_j entry by entry; a sparse one does not.
+    shifts_entries: bool = True
+
+    def rounding_norms(self, norms: FloatArray) -> FloatArray:
+        """What the rounding errors of X'v are relative to, per column: the columns' norms, unless a read cancels."""
+        return norms
+
     def matvec(self, idx: npt.ArrayLike, coef: npt.ArrayLike) -> FloatArray:
         """Multiply the columns `idx` with `coef`, holding a block of columns at a time."""
         index = check_index(idx, self.shape[1])

@@ -148,6 +148,17 @@ class View(Design):
                 squares += shift * (shift * (n if b is None else b.sum()) - 2.0 * cross)
         return Scan(xv=xv, sums=sums, squares=squares)
 
+    @property
+    def shifts_entries(self) -> bool:  # type: ignore[override]
+        return self._base.shifts_entries
+
+    def rounding_norms(self, norms: FloatArray) -> FloatArray:
+        if self._center is None or self._base.shifts_entries:
+            return norms
+        # The zeros' share of a shifted sparse sum is a difference of sums over all rows.
+        weight = np.sqrt(self.shape[0]) if self._weight is None else float(np.linalg.norm(self._weight))
+        return norms + 2 * weight * np.abs(self._center if self._scale is None else self._center * self._scale)
+
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         index = check_index(idx, self.shape[1])
         columns = self._base.columns(index)
