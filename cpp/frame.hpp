@@ -17,13 +17,15 @@ struct Frame {
     std::vector<Index> columns;  // positions in the root's problem
     VectorXd diagonal;           // tightening, zero if none
     VectorXd scale;              // w = scale * v
-    MatrixXd gram;               // tightened
+    MatrixXd gram;               // tightened; empty where it is the root's own
     VectorXd v0, beta0;
     double ls0 = 0;
     bool tightened = false;  // whether a diagonal has been looked for
     int id = 0;
 
-    Quadratic problem(double gamma, double lambda, Index k) const { return {gram, v0, beta0, ls0, gamma, lambda, k}; }
+    Quadratic problem(const Quadratic& root) const {
+        return {gram.size() ? ConstMatrix(gram) : root.gram, v0, beta0, ls0, root.gamma, root.lambda, root.k};
+    }
     Index size() const { return static_cast<Index>(columns.size()); }
 };
 

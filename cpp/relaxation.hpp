@@ -37,9 +37,10 @@ class Relaxation {
 
     // Starts from `start` (zero: cold start). Stops when primal - bound <= tolerance, when bound > cutoff, or, with
     // slack > 0, when primal - bound <= slack (cutoff - primal): the node cannot be pruned, so it must be branched on.
-    // `resume` goes on from the last call (same fixes), keeping its best bound.
+    // `anchor` is another dual point, best a good one: the bound is taken from the segments between it and the
+    // iterates.
     RelaxationResult solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance, double slack,
-                           int max_solves, bool resume = false);
+                           int max_solves, const VectorXd* anchor = nullptr);
 
     const VectorXd& v() const { return v_; }                  // last iterate: primal point
     const VectorXd& beta() const { return beta_; }            // its beta
@@ -49,6 +50,7 @@ class Relaxation {
 
   private:
     double primal_value();
+    void raise_bound(RelaxationResult& result, double cutoff);
     double dual_value(const VectorXd& v, const VectorXd& beta);
     double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta, bool& cardinality);
     bool newton_direction(double theta, bool cardinality);
@@ -63,7 +65,8 @@ class Relaxation {
     MatrixXd hessian_, rhs_;
     Eigen::LLT<MatrixXd> factor_;
     std::vector<double> scratch_;
-    double last_theta_ = 0, best_bound_ = -INFINITY;
+    std::vector<std::pair<double, double>> pairs_;
+    double last_theta_ = 0;
     double rounding_ = 0;  // of the last smooth_dual
 };
 
