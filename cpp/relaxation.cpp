@@ -21,7 +21,7 @@ constexpr double short_step = 0.25;
 
 }  // namespace
 
-Relaxation::Relaxation(const Quadratic& problem) : q_(problem) {
+Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
     const Index m = q_.size();
     for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
                         &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
@@ -191,7 +191,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             result.stop = Stop::converged;
             break;
         }
-        if (result.solves >= max_solves) break;
+        if (result.solves >= max_solves || alarm_.rings()) break;
 
         bool cardinality = false;
         double value = smooth_dual(v_, beta_, theta, cardinality);

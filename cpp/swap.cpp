@@ -8,7 +8,7 @@
 
 namespace parsifal {
 
-LocalSearch::LocalSearch(const Quadratic& problem) : q_(problem) {
+LocalSearch::LocalSearch(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
     q_.gradient(VectorXd::Zero(q_.size()), r_);
     inside_.assign(static_cast<size_t>(q_.size()), 0);
 }
@@ -73,7 +73,7 @@ void LocalSearch::refresh(const std::vector<Index>& support) {
 }
 
 void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
-    while (static_cast<Index>(support.size()) < std::min(q_.k, q_.size())) {
+    while (static_cast<Index>(support.size()) < std::min(q_.k, q_.size()) && !alarm_.rings()) {
         refresh(support);
         double best = q_.lambda;
         Index choice = -1;
@@ -106,7 +106,7 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
     // As many as the relaxation takes in all: with a penalty, k says little about the size of a good support.
     draw = std::min(draw, static_cast<size_t>(std::lround(total)) + 1);
     std::vector<std::pair<double, Index>> keys(pool.size());
-    for (int start = 0; start < count; ++start) {
+    for (int start = 0; start < count && !(start > 0 && alarm_.rings()); ++start) {
         // The smallest of -log(u) / weight are a sample without replacement.
         for (size_t a = 0; a < pool.size(); ++a) {
             const double u = (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53;
@@ -131,9 +131,8 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
 
 double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, int max_moves) {
     const Index m = q_.size();
-    for (int move = 0;; ++move) {
+    for (int move = 0; move < max_moves && !alarm_.rings(); ++move) {
         refresh(support);
-        if (move == max_moves) break;
         const auto k = static_cast<Index>(support.size());
         const double scale = w_.squaredNorm() / q_.gamma + std::abs(q_.ls0);
         double best = -1e-11 * scale;

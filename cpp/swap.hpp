@@ -9,13 +9,15 @@
 
 #include <vector>
 
+#include "alarm.hpp"
 #include "quadratic.hpp"
 
 namespace parsifal {
 
 class LocalSearch {
   public:
-    explicit LocalSearch(const Quadratic& problem);
+    // When the alarm rings, each of these ends with what it has.
+    explicit LocalSearch(const Quadratic& problem, const Alarm& alarm = Alarm::never());
 
     // Improves `support` until no single move helps (or max_moves). Columns fixed in stay, columns fixed out stay out.
     // Returns the value LS + ridge + penalty of the support it ends with.
@@ -36,6 +38,7 @@ class LocalSearch {
     void refresh(const std::vector<Index>& support);
 
     const Quadratic& q_;
+    const Alarm& alarm_;
     VectorXd r_, beta_, h_, w_, step_;
     std::vector<Index> moved_;
     MatrixXd gram_s_, inverse_, q_columns_;
