@@ -13,6 +13,7 @@ from parsifal.certificate import Certificate
 from parsifal.check import provable_bound
 from parsifal.checkpoint import Checkpoint
 from parsifal.handover import Handover
+from parsifal.limits import limited
 from parsifal.problem import IntArray, Problem
 from parsifal.progress import Progress, Reporter
 from parsifal.proof import make_certificate
@@ -98,10 +99,12 @@ def run(
     status: Status
     with reporter:
         try:
-            if checkpoint is None or not checkpoint.resume(root, handover):
-                solve_root(root, deadline=started + limit, report=report, handover=handover)
+            with limited(threads=options.threads):
+                if checkpoint is None or not checkpoint.resume(root, handover):
+                    solve_root(root, deadline=started + limit, report=report, handover=handover)
             at_root = time.monotonic() - started
-            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+            late = root.late or at_root >= limit
+            status = "optimal" if root.closed else "time_limit" if late else "gap_open"
         except KeyboardInterrupt:
             # The root keeps its incumbent and bound up to date, so what it has is a true answer.
             at_root = time.monotonic() - started
@@ -109,7 +112,7 @@ def run(
         if status == "gap_open" and root.reduced is not None:
             found = run_search(
                 root,
-                time_limit=limit - at_root,
+                time_limit=max(0.0, limit - at_root),
                 node_limit=options.node_limit,
                 threads=options.threads,
                 branching=options.branching,

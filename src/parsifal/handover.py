@@ -56,8 +56,10 @@ class Handover:
         work = self.work
         if work is None or work.problem.design is not problem.design or work.problem.y is not problem.y:
             self.points.clear()
-            work = self.work = WorkingSet(problem)
+            self.work = None
+            work = WorkingSet(problem)
             work.add(first_columns(problem))
+            self.work = work
             return work
         work.problem = problem
         forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)

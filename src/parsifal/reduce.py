@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+import parsifal._core as _core
+from parsifal.limits import seconds_left, thread_limit
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
@@ -65,9 +67,8 @@ class Reduced:
             ls0 = ls0 + float(v0[dropped] @ beta0[dropped]) + 0.5 * float(v0[dropped] @ change[dropped])
             v0, beta0 = v0.copy(), beta0 + change
             v0[dropped] = 0.0
-        quadratic = replace(
-            q, gram=np.asfortranarray(q.gram[np.ix_(keep, keep)]), v0=v0[keep], beta0=beta0[keep], ls0=ls0
-        )
+        gram = np.asarray(_core.submatrix(q.gram, keep.tolist(), thread_limit(), seconds_left()))
+        quadratic = replace(q, gram=gram, v0=v0[keep], beta0=beta0[keep], ls0=ls0)
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], quadratic=quadratic)
 
 
