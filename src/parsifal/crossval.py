@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import os
 import sys
 import threading
 import time
@@ -20,7 +20,8 @@ from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.foldlog import FoldLog
+from parsifal.folds import FoldResult, FoldTask, choose, run_fold
 from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
@@ -59,6 +60,9 @@ class SparseRegressorCV(SparseLinearModel):
         Limits of the fit to all rows.
     fold_node_limit, fold_time_limit : int and float, optional
         Limits of every fit in a fold; None for both: every fold fit is proven.
+    checkpoint : path, optional
+        Journal of the folds that are done; if it is there, they are not done again. The state of the last fit is kept
+        beside it, in a file whose name begins with the journal's.
     n_jobs : int, optional
         Folds at a time, through joblib (threads, unless a joblib backend is chosen); threads of the last fit.
     progress : bool or callable
@@ -105,6 +109,7 @@ class SparseRegressorCV(SparseLinearModel):
         node_limit: int | None = None,
         fold_node_limit: int | None = 20,
         fold_time_limit: float | None = None,
+        checkpoint: Any = None,
         n_jobs: int | None = None,
         progress: ProgressOption = False,
     ) -> None:
@@ -126,6 +131,7 @@ class SparseRegressorCV(SparseLinearModel):
         self.node_limit = node_limit
         self.fold_node_limit = fold_node_limit
         self.fold_time_limit = fold_time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -184,7 +190,11 @@ class SparseRegressorCV(SparseLinearModel):
             for train, test in splits
         ]
         scorer = self._scorer()
-        results = self._run(tasks)
+        if self.checkpoint is None:
+            results = self._run(tasks)
+        else:
+            with FoldLog(self.checkpoint, design, tasks, predictions=scorer is not None) as log:
+                results = self._run(tasks, log)
         self.ks_ = np.array(sizes)
         self.gammas_ = np.array(gammas)
         self.mse_path_ = np.stack([r.mse for r in results], axis=2)
@@ -197,7 +207,8 @@ class SparseRegressorCV(SparseLinearModel):
         self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
         g, i = self.best_index_
         self.k_ = sizes[i]
-        self._fit_all(training, gammas[g], sizes[i], self.support_path_[g][i], fix)
+        state = None if self.checkpoint is None else f"{os.fspath(self.checkpoint)}.k{sizes[i]}.gamma{g}.npz"
+        self._fit_all(training, gammas[g], sizes[i], self.support_path_[g][i], fix, state)
         return self
 
     def _gammas(self, training: Training) -> list[float]:
@@ -226,22 +237,30 @@ class SparseRegressorCV(SparseLinearModel):
                 )
         return splits
 
-    def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
+    def _run(self, tasks: list[FoldTask], log: FoldLog | None = None) -> list[FoldResult]:
         """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold."""
         each = len(tasks[0].sizes) * len(tasks[0].gammas)
         backend = get_active_backend(prefer="threads")[0]
-        results: list[FoldResult] = []
+        results = {} if log is None else dict(log.results)
+        left = [number for number in range(len(tasks)) if number not in results]
         listener = getattr(self.progress, "fits", None)
-        with Bar(len(tasks) * each, active=self.progress is True, each=listener) as bar:
+
+        def keep(number: int, result: FoldResult) -> None:
+            if log is not None:
+                log.put(number, result)
+            results[number] = result
+
+        with Bar(len(left) * each, active=self.progress is True, each=listener) as bar:
             if getattr(backend, "supports_sharedmem", False):
-                results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(bar.run)(task) for task in tasks)
+                work = (delayed(lambda number: keep(number, bar.run(tasks[number])))(number) for number in left)
+                Parallel(n_jobs=self.n_jobs, prefer="threads")(work)
             else:
                 kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
                 pool = Parallel(n_jobs=self.n_jobs, return_as=kind)
-                for result in pool(delayed(run_fold)(task) for task in tasks):
-                    results.append(result)
+                for number, result in zip(left, pool(delayed(run_fold)(tasks[number]) for number in left)):
+                    keep(number, result)
                     bar.tick(each)
-        return results
+        return [results[number] for number in range(len(tasks))]
 
     def _scorer(self) -> Any:
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
@@ -261,7 +280,9 @@ class SparseRegressorCV(SparseLinearModel):
                 scores[g, i, f] = scorer(Predicted(result.predictions[g, i]), rows, y[test])
         return scores
 
-    def _fit_all(self, training: Training, gamma: float, k: int, supports: list[IntArray], fix: Any) -> None:
+    def _fit_all(
+        self, training: Training, gamma: float, k: int, supports: list[IntArray], fix: Any, state: Any
+    ) -> None:
         fits = [fit_support(training.design, training.y, s, gamma, 0.0) for s in supports]
         solution = solve(
             training.design,
@@ -277,6 +298,7 @@ class SparseRegressorCV(SparseLinearModel):
             force_in=fix == 1,
             force_out=fix == -1,
             progress=self.progress if callable(self.progress) else False,
+            checkpoint=state if self.method == "search" else None,
             **method_options(self),
         )
         self._take(solution, training)
@@ -297,26 +319,6 @@ class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return np.asarray(self.values)
-
-
-def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
-    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
-
-    Ties go to the smaller k, then to the stronger ridge.
-    """
-    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
-    mean = scores @ weight / weight.sum()
-    if not np.isfinite(mean).any():
-        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
-    mean = np.where(np.isfinite(mean), mean, -np.inf)
-    # Transposed, so that the first of equals has the smallest k.
-    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
-    if one_se and scores.shape[2] > 1:
-        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
-        near = mean >= mean[g, i] - error
-        i = int(np.flatnonzero(near.any(axis=0))[0])
-        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
-    return g, i
 
 
 class Bar:

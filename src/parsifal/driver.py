@@ -73,6 +73,7 @@ def run(
     handover = Handover() if handover is None else handover
     if checkpoint is not None:
         starts = [*starts, *checkpoint.starts(problem, options.rel_gap)]
+        handover.sketch = checkpoint.sketch
 
     def report(root: Root) -> None:
         if checkpoint is not None:

@@ -6,6 +6,7 @@ between folds nothing is shared but X, which is never copied.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from parsifal.design import Design, View, as_design
 from parsifal.driver import Options
+from parsifal.errors import InputError
 from parsifal.handover import Handover
 from parsifal.path import solve_path
 from parsifal.problem import FloatArray, IntArray, Problem
@@ -123,3 +125,23 @@ def _predict(
         for i, support in enumerate(row):
             out[g, i] = columns[:, np.searchsorted(used, support)] @ coefs[g][i] + training.y_mean
     return out
+
+
+def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
+    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
+
+    Ties go to the smaller k, then to the stronger ridge.
+    """
+    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
+    mean = scores @ weight / weight.sum()
+    if not np.isfinite(mean).any():
+        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
+    mean = np.where(np.isfinite(mean), mean, -np.inf)
+    # Transposed, so that the first of equals has the smallest k.
+    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
+    if one_se and scores.shape[2] > 1:
+        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
+        near = mean >= mean[g, i] - error
+        i = int(np.flatnonzero(near.any(axis=0))[0])
+        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
+    return g, i

@@ -18,6 +18,7 @@ from parsifal.fixing import dual_value
 from parsifal.limits import TimeUp, check_time, seconds_left, thread_limit, usable_cores
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
+from parsifal.sketch import Sketch
 
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
@@ -96,6 +97,7 @@ class WorkingSet:
         self.beta: FloatArray = np.empty(0)
         self.alpha = problem.y
         self.solves = 0
+        self.sketch: Sketch | None = None
 
     def add(self, index: IntArray) -> None:
         """Gather more columns; the reference point stays where the last read was."""
@@ -158,7 +160,9 @@ class WorkingSet:
             beta = np.zeros(p.p)
             beta[self.index] = node.beta
         else:
-            beta = p.design.scan(alpha).xv
+            # What a checkpoint keeps of every column comes with the first read.
+            sketch = self.sketch if self.sketch is not None and self.sketch.products is None else None
+            beta = (p.design.scan(alpha) if sketch is None else sketch.read(p.design, alpha)).xv
         # Together: the read may be cut short, and the point is of use only with its beta.
         self.v, self.alpha, self.beta = node.v, alpha, beta[self.index]
         bound = dual_value(alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)

@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
@@ -157,7 +158,6 @@ def solve(
         memory_limit=memory_limit,
         certificate_limit=certificate_limit,
     )
-    keeper = None if checkpoint is None else Checkpoint(checkpoint)
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
     start = None if warm_start is None else _check_start(problem, warm_start)
     reporter = Reporter(progress)
@@ -165,7 +165,9 @@ def solve(
         # gamma="auto" has read X, in the user's time.
         left = max(0.0, options.time_limit - (time.monotonic() - started))
         starts = [] if start is None else [start]
-        return run(problem, replace(options, time_limit=left), starts=starts, reporter=reporter, checkpoint=keeper)
+        options = replace(options, time_limit=left)
+        with nullcontext() if checkpoint is None else Checkpoint(checkpoint) as keeper:
+            return run(problem, options, starts=starts, reporter=reporter, checkpoint=keeper)
     rows = make_rows(constraints, problem.design)
     if start is not None and not all(row.allows(start) for row in rows):
         raise InputError("warm_start violates the constraints")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -189,6 +190,15 @@ def cv(
     threads: o.Threads = None,
     method: o.Method = "search",
     backend: o.Backend = "scip",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Journal of the folds that are done; if it is there, they are not done again.",
+            rich_help_panel=o.SEARCH,
+            show_default=False,
+        ),
+    ] = None,
     out: o.Out = None,
     certificate: o.CertificateFile = None,
     report: o.ReportFile = None,
@@ -244,15 +254,18 @@ def cv(
             rel_gap=rel_gap,
             time_limit=time_limit,
             node_limit=node_limit,
+            checkpoint=checkpoint,
             n_jobs=-1 if threads is None else threads,
             progress=live,
         )
         try:
             model.fit(job.encoded.design, job.encoded.y, job.encoded.weight)
         except KeyboardInterrupt:
+            remedy = "with --checkpoint the folds that are done would be kept"
+            if checkpoint is not None:
+                remedy = f"the folds that are done are in {checkpoint}, and the same command goes on from there"
             raise KeyboardInterrupt(
-                f"interrupted after {live.fits_done} fits of the cross-validation, before anything was chosen; "
-                "fewer --ks, --gammas or --folds take less time"
+                f"interrupted after {live.fits_done} fits of the cross-validation, before anything was chosen; {remedy}"
             ) from None
     curve = cv_curve_of(model)
     g, i = curve.best

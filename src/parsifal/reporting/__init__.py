@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from parsifal.errors import InputError
 from parsifal.progress import Progress
 from parsifal.reporting.content import Content, CvCurve, gather
 from parsifal.reporting.page import render
+from parsifal.storage import replacing
 
 if TYPE_CHECKING:
     from parsifal.linear_model import SparseLinearModel
@@ -114,10 +114,6 @@ def cv_curve_of(model: Any) -> CvCurve:
 
 def write(content: Content, path: str | os.PathLike[str]) -> None:
     """Write the page, whole or not at all."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    try:
-        partial.write_text(render(content), encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    page = render(content)
+    with replacing(path) as file:
+        file.write(page.encode())
