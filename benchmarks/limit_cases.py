@@ -143,7 +143,9 @@ def cases(quick: bool) -> Iterator[Case]:
     yield solve_case("diabetes, gamma=1e6", instances.diabetes, k=20, gamma=1e6)
     yield solve_case("breast cancer, gamma=1e6", instances.breast_cancer, k=15, gamma=1e6)
     yield solve_case("diabetes, gamma=1e12", instances.diabetes, k=20, gamma=1e12)
-    yield solve_case("float32, C order, n=5000 p=40000", drawn(5000, 40_000, 20, np.float32, "C", rho=0.7), k=20, gamma=0.01)
+    yield solve_case(
+        "float32, C order, n=5000 p=40000", drawn(5000, 40_000, 20, np.float32, "C", rho=0.7), k=20, gamma=0.01
+    )
     yield solve_case("sparse rows, p=200000", lambda: sparse_wide(2000, 200_000, 1e-3, "csr"), k=20, gamma=10.0)
     yield solve_case("sparse columns, p=200000", lambda: sparse_wide(2000, 200_000, 1e-3, "csc"), k=20, gamma=10.0)
     yield solve_case("lifted, 20,000 features", lambda: lifted(2000, 200), k=8, gamma=1e-3)

@@ -169,7 +169,9 @@ def main(argv: Sequence[str]) -> None:
         table = Table("interrupts", "Ctrl-C: answered within a second", INTERRUPT, args.json)
         bad += run_interrupts(chosen, args.quick, table)
     if args.only in (None, "memory") and not args.names:
-        table = Table("memory", "Memory beside memory_limit (5000 columns' products, 200 MB, always)", MEMORY, args.json)
+        table = Table(
+            "memory", "Memory beside memory_limit (5000 columns' products, 200 MB, always)", MEMORY, args.json
+        )
         run_memory(args.quick, table)
     if bad:
         print(f"\n{bad} late or wrong", flush=True)

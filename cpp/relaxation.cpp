@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cholesky.hpp"
+
 namespace parsifal {
 
 namespace {
@@ -117,9 +119,14 @@ bool Relaxation::newton_direction(double theta, bool cardinality) {
         rhs_(b, 0) = beta_[j] + beta_step_[j] - weight * v_[j] + delta_[j] * centre_[j];
         rhs_(b, 1) = ties_[j];
     }
-    factor_.compute(hessian_);
-    if (factor_.info() != Eigen::Success) return false;
-    factor_.solveInPlace(rhs_);
+    if (size > large_system) {
+        if (!factorise(hessian_, alarm_)) return false;
+        solve_factorised(hessian_, rhs_);
+    } else {
+        factor_.compute(hessian_);
+        if (factor_.info() != Eigen::Success) return false;
+        factor_.solveInPlace(rhs_);
+    }
     double tau = 1 / theta;
     if (cardinality) {
         double pull = 0, give = q_.gamma * (static_cast<double>(room_) - full);

@@ -20,7 +20,8 @@ class LocalSearch {
     explicit LocalSearch(const Quadratic& problem, const Alarm& alarm = Alarm::never());
 
     // Improves `support` until no single move helps (or max_moves). Columns fixed in stay, columns fixed out stay out.
-    // Returns the value LS + ridge + penalty of the support it ends with.
+    // Returns the value LS + ridge + penalty of the support it ends with; infinite where the alarm leaves no time for
+    // it.
     double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
 
     // The value of a support as it is (an upper bound to it where its system is singular to rounding).
@@ -35,7 +36,7 @@ class LocalSearch {
 
   private:
     void fit(const std::vector<Index>& support);
-    void refresh(const std::vector<Index>& support);
+    bool refresh(const std::vector<Index>& support);  // false: the alarm rang first
 
     const Quadratic& q_;
     const Alarm& alarm_;

@@ -22,6 +22,7 @@ from parsifal.search import SearchResult, run_search
 from parsifal.solution import Solution, Status
 
 _MOST_RECHECKED = 2000  # records of a proof
+_BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +114,7 @@ def run(
         if status == "gap_open" and root.reduced is not None:
             found = run_search(
                 root,
-                time_limit=max(0.0, limit - at_root),
+                time_limit=max(0.0, limit - at_root) * (_BEFORE_RECHECK if root.beyond_gram else 1.0),
                 node_limit=options.node_limit,
                 threads=options.threads,
                 branching=options.branching,

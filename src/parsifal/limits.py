@@ -18,7 +18,7 @@ from pathlib import Path
 
 from parsifal._core import TimeUp
 
-__all__ = ["TimeUp", "check_time", "limited", "seconds_left", "thread_limit", "usable_cores"]
+__all__ = ["TimeUp", "check_time", "limited", "seconds_left", "thread_limit", "unhurried", "usable_cores"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class _Limits:
     threads: int = 0  # 0: every core that this process may use
 
 
-_limits: ContextVar[_Limits] = ContextVar("parsifal_limits", default=_Limits())
+_NONE = _Limits()
+_limits: ContextVar[_Limits] = ContextVar("parsifal_limits", default=_NONE)
 
 
 @contextmanager
@@ -37,6 +38,16 @@ def limited(*, deadline: float = math.inf, threads: int = 0) -> Iterator[None]:
     if outer.threads and threads:
         threads = min(threads, outer.threads)
     token = _limits.set(_Limits(min(deadline, outer.deadline), threads or outer.threads))
+    try:
+        yield
+    finally:
+        _limits.reset(token)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """A scope without a deadline, for what takes a moment and is worth more than being on time to the millisecond."""
+    token = _limits.set(_Limits(threads=_limits.get().threads))
     try:
         yield
     finally:

@@ -70,7 +70,7 @@ class Quadratic:
         tolerance: float,
         max_solves: int = 1000,
     ) -> NodeRelaxation:
-        """Solve the relaxation from `start` until ``primal - bound <= tolerance`` or ``bound > cutoff``, or the time is up."""
+        """Solve the relaxation from `start` until ``primal - bound <= tolerance``, ``bound > cutoff`` or time is up."""
         r = _core.relax(
             *self.arguments,
             fix,

@@ -6,6 +6,7 @@ one read: beta = X'alpha over all columns gives a valid dual bound, and the colu
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import parsifal._core as _core
 from parsifal.design import Design
 from parsifal.errors import NumericalError
 from parsifal.fixing import dual_value
-from parsifal.limits import TimeUp, check_time, seconds_left, thread_limit, usable_cores
+from parsifal.limits import TimeUp, check_time, limited, seconds_left, thread_limit, usable_cores
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
 from parsifal.sketch import Sketch
@@ -23,9 +24,10 @@ from parsifal.sketch import Sketch
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
+_BYTES_A_SECOND = 2e9  # of a first read; the next ones take as long as it did
 _SMALL_PRODUCT = 1 << 31
 _FEW_ROWS = 512  # where ours is the faster one, too
-_BETWEEN_LOOKS = 1 << 32  # multiplications between two looks at the clock: some tenths of a second
+_BETWEEN_LOOKS = 1 << 30  # multiplications between two looks at the clock: a tenth of a second
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
 FIRST_TOLERANCE = 1e-3
 
@@ -97,6 +99,7 @@ class WorkingSet:
         self.beta: FloatArray = np.empty(0)
         self.alpha = problem.y
         self.solves = 0
+        self._read_seconds = problem.design.nbytes / _BYTES_A_SECOND
         self.sketch: Sketch | None = None
 
     def add(self, index: IntArray) -> None:
@@ -151,7 +154,10 @@ class WorkingSet:
         """Solve on W, then price over every column with one read."""
         p = self.problem
         fix_w = fix[self.index]
-        node = self.quadratic().relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
+        # Without the read that prices it the relaxation is worth nothing: its time must end before the deadline does.
+        reserve = 1.5 * self._read_seconds
+        with limited(deadline=time.monotonic() + max(0.0, seconds_left() - reserve)):
+            node = self.quadratic().relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
         self.solves += node.solves
         alpha = self.residual(node.v)
         priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
@@ -162,7 +168,9 @@ class WorkingSet:
         else:
             # What a checkpoint keeps of every column comes with the first read.
             sketch = self.sketch if self.sketch is not None and self.sketch.products is None else None
+            started = time.monotonic()
             beta = (p.design.scan(alpha) if sketch is None else sketch.read(p.design, alpha)).xv
+            self._read_seconds = time.monotonic() - started
         # Together: the read may be cut short, and the point is of use only with its beta.
         self.v, self.alpha, self.beta = node.v, alpha, beta[self.index]
         bound = dual_value(alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
@@ -188,7 +196,7 @@ class WorkingSet:
 
 
 def product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """a'b; all but large ones without a BLAS, whose threads would go on spinning beside ours (and are all there are)."""
+    """a'b; all but large ones without a BLAS, whose threads would go on spinning beside ours and are not ours to count."""
     work = a.shape[0] * a.shape[1] * b.shape[1]
     threads = thread_limit()
     if a.shape[0] <= _FEW_ROWS or work < _SMALL_PRODUCT or threads < usable_cores():

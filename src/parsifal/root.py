@@ -21,7 +21,7 @@ from parsifal.limits import TimeUp, limited
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
-from parsifal.reduce import Reduced, most_columns, reduce
+from parsifal.reduce import Reduced, fit_in_time, most_columns, reduce
 from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
@@ -310,8 +310,7 @@ def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
 
 def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
     columns = None if work.columns is None else work.columns[:, support]
-    p = root.problem
-    root.offer(fit_support(p.design, p.y, work.index[support], p.gamma, p.penalty, columns))
+    root.offer(fit_in_time(root.problem, work.index[support], columns))
 
 
 def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:

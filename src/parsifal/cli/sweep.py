@@ -274,7 +274,10 @@ def cv(
         (str(k), *(f"{curve.mean[h, row]:.5g}{' *' if (h, row) == (g, i) else '  '}" for h in range(len(curve.gammas))))
         for row, k in enumerate(curve.ks)
     ]
-    output.table(f"Mean squared error over {folds} folds (*: chosen)", head, body, left=())
+    output.table(f"Mean squared error over {curve.folds} folds (*: chosen)", head, body, left=())
+    if model.interrupted_:
+        left = "the same command goes on with the others" if checkpoint is not None else "--checkpoint would keep them"
+        output.note(f"interrupted: chosen from what was finished, {curve.folds} of {folds} folds; {left}")
     spread = f"{curve.mean[g, i]:.5g} ± {curve.error[g, i]:.2g}"
     output.say(f"Chosen: k = {model.k_}, gamma = {model.gamma_:.4g}, with an error of {spread} on rows left out.")
     output.say("")
@@ -284,7 +287,7 @@ def cv(
             "gammas": list(curve.gammas),
             "mse": np.asarray(curve.mean).tolist(),
             "standard_error": np.asarray(curve.error).tolist(),
-            "folds": folds,
+            "folds": curve.folds,
             "chosen": {"k": int(model.k_), "gamma": float(model.gamma_)},
         }
     }
@@ -299,7 +302,7 @@ def cv(
         force_out=outside,
         more=found,
     )
-    raise typer.Exit(code)
+    raise typer.Exit(INTERRUPTED if model.interrupted_ else code)
 
 
 def _gammas(text: str) -> str | list[float]:

@@ -16,7 +16,17 @@ import numpy as np
 
 from parsifal.constraints import Row
 from parsifal.cuts import ROOT_CUTS
-from parsifal.cuts.master import BackendStatus, Choices, Cut, LazyMaster, MasterModel, Outcome, Settings, TurnMaster, load_backend
+from parsifal.cuts.master import (
+    BackendStatus,
+    Choices,
+    Cut,
+    LazyMaster,
+    MasterModel,
+    Outcome,
+    Settings,
+    TurnMaster,
+    load_backend,
+)
 from parsifal.cuts.oracle import Oracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.rootcuts import best_choice, root_cuts

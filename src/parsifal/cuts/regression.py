@@ -58,7 +58,9 @@ def solve_cutting_plane(
     if status == "gap_open":
         try:
             with limited(deadline=deadline, threads=threads):
-                result = _run(start, screening, backend, root_cuts, fractional_cuts, node_limit, deadline, threads, report)
+                result = _run(
+                    start, screening, backend, root_cuts, fractional_cuts, node_limit, deadline, threads, report
+                )
         except TimeUp:
             status = "time_limit"
         except KeyboardInterrupt:

@@ -115,5 +115,7 @@ def _relaxed_master(choices: Choices, cuts: list[Cut], price: float, floor: floa
     rows = vstack([planes, hstack([vstack([sides[below], -sides[above]]), zero])]).tocsr()
     right = np.concatenate([[-cut.constant for cut in cuts], upper[below], -lower[above]])
     bounds = np.column_stack([np.append(choices.lower, floor), np.append(choices.upper, np.inf)])
-    found = linprog(np.append(np.full(m, price), 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs", options=_time_option())
+    found = linprog(
+        np.append(np.full(m, price), 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs", options=_time_option()
+    )
     return None if found.x is None else (np.clip(found.x[:m], 0.0, 1.0), float(found.fun))

@@ -97,9 +97,7 @@ def solve_relaxation(start: Start) -> None:
     """The dual relaxation, which knows nothing of the side constraints: a bound all the same."""
     p = start.problem
     forced = [np.flatnonzero(p.fix == mark) for mark in (1, -1)]
-    found = relax(
-        p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1]
-    )
+    found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
     start.lower_bound = max(start.lower_bound, found.bound)
     start.beta = p.design.scan(found.alpha).xv
     fit = float(found.coef @ start.beta)

@@ -78,6 +78,11 @@ class Design(ABC):
         return True
 
     @property
+    def cheap_columns(self) -> bool:
+        """Whether a few columns can be had in a moment."""
+        return True
+
+    @property
     def held_bytes(self) -> int:
         """Bytes of columns that a solve may keep in memory: a small part of X, or of what there is room for."""
         return max(_HELD_BYTES, self.nbytes // 20)

@@ -230,6 +230,10 @@ class LiftedDesign(Design):
             self.eps = np.maximum(atom_eps[lift.left], atom_eps[lift.right])
         self.reads = 0.0
 
+    @property
+    def cheap_columns(self) -> bool:
+        return self._base.cheap_columns
+
     def read(
         self,
         v: FloatArray,

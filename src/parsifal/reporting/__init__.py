@@ -100,6 +100,9 @@ def _call(model: Any) -> str:
 def cv_curve_of(model: Any) -> CvCurve:
     """The cross-validation of a fitted `SparseRegressorCV`."""
     mse = model.mse_path_
+    # After Ctrl-C some folds are whole, or part of one is all there is.
+    whole = np.isfinite(mse).all(axis=(0, 1))
+    mse = mse[:, :, whole if whole.any() else [int(np.argmax(np.isfinite(mse).sum(axis=(0, 1))))]]
     folds = mse.shape[2]
     spread = mse.std(axis=2, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros(mse.shape[:2])
     return CvCurve(
