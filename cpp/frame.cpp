@@ -19,7 +19,10 @@ std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> colu
     frame->ls0 = root.least_squares(whole, beta) - 0.5 * diagonal.dot(w.cwiseAbs2());
 
     const bool whole_gram = m == root.size() && diagonal.isZero(0);
-    if (!whole_gram) frame->gram.resize(m, m);
+    if (whole_gram)
+        frame->whole = &root.gram;
+    else
+        frame->gram.resize(m, m);
     frame->beta0.resize(m);
     for (Index b = 0; b < m; ++b) {
         const Index j = frame->columns[static_cast<size_t>(b)];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cholesky.hpp"
+
 namespace parsifal {
 
 namespace {
@@ -22,7 +24,7 @@ constexpr double short_step = 0.25;
 
 }  // namespace
 
-Relaxation::Relaxation(const Quadratic& problem) : q_(problem) {
+Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
     const Index m = q_.size();
     for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
                         &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
@@ -118,9 +120,14 @@ bool Relaxation::newton_direction(double theta, bool cardinality) {
         rhs_(b, 0) = beta_[j] + beta_step_[j] - weight * v_[j] + delta_[j] * centre_[j];
         rhs_(b, 1) = ties_[j];
     }
-    factor_.compute(hessian_);
-    if (factor_.info() != Eigen::Success) return false;
-    factor_.solveInPlace(rhs_);
+    if (size > large_system) {
+        if (!factorise(hessian_, alarm_)) return false;
+        solve_factorised(hessian_, rhs_);
+    } else {
+        factor_.compute(hessian_);
+        if (factor_.info() != Eigen::Success) return false;
+        factor_.solveInPlace(rhs_);
+    }
     double tau = 1 / theta;
     if (cardinality) {
         double pull = 0, give = q_.gamma * (static_cast<double>(room_) - full);
@@ -210,7 +217,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             result.stop = Stop::converged;
             break;
         }
-        if (result.solves >= max_solves) break;
+        if (result.solves >= max_solves || alarm_.rings()) break;
 
         bool cardinality = false;
         double value = smooth_dual(v_, beta_, theta, cardinality);

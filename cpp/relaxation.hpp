@@ -14,6 +14,7 @@
 #include <Eigen/Cholesky>
 #include <vector>
 
+#include "alarm.hpp"
 #include "dual.hpp"
 #include "quadratic.hpp"
 #include "threshold.hpp"
@@ -33,10 +34,11 @@ struct RelaxationResult {
 // Keeps its workspace between calls, so that a tree search allocates nothing at a node.
 class Relaxation {
   public:
-    explicit Relaxation(const Quadratic& problem);
+    explicit Relaxation(const Quadratic& problem, const Alarm& alarm = Alarm::never());
 
     // Starts from `start` (zero: cold start). Stops when primal - bound <= tolerance, when bound > cutoff, or, with
     // slack > 0, when primal - bound <= slack (cutoff - primal): the node cannot be pruned, so it must be branched on.
+    // When the alarm rings it stops where it is: what has been found holds all the same.
     // `anchor` is another dual point, best a good one: the bound is taken from the segments between it and the
     // iterates.
     RelaxationResult solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance, double slack,
@@ -56,6 +58,7 @@ class Relaxation {
     bool newton_direction(double theta, bool cardinality);
 
     const Quadratic& q_;
+    const Alarm& alarm_;
     Index room_ = 0;
     VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
     VectorXd best_v_, best_beta_, zero_, ties_;

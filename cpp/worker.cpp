@@ -44,8 +44,9 @@ void Worker::enter(const std::shared_ptr<const Frame>& frame) {
     relaxation_.reset();
     focus_.reset();
     frame_ = frame;
-    quadratic_ = std::make_unique<Quadratic>(frame->problem(tree_.root()));
-    relaxation_ = std::make_unique<Relaxation>(*quadratic_);
+    const Quadratic& root = tree_.root();
+    quadratic_ = std::make_unique<Quadratic>(frame->problem(root.gamma, root.lambda, root.k));
+    relaxation_ = std::make_unique<Relaxation>(*quadratic_, tree_.alarm());
 }
 
 NodePtr Worker::evaluate(const std::shared_ptr<const Frame>& frame, Fixes fix, VectorXd start, int parent, Index column,
@@ -166,7 +167,7 @@ void Worker::offer_rounding(const Fixes& fix) {
     for (Index a = 0; a < fix.size(); ++a)
         if (fix[a] > 0) order.push_back(a);
     std::sort(order.begin(), order.end());
-    if (!heuristic_) heuristic_ = std::make_unique<LocalSearch>(*quadratic_);
+    if (!heuristic_) heuristic_ = std::make_unique<LocalSearch>(*quadratic_, tree_.alarm());
     const bool thorough = ++rounds_ % 16 == 1;
     const double value = thorough ? heuristic_->improve(fix, order, 50) : heuristic_->value_of(order);
     if (value >= tree_.objective()) return;
@@ -340,7 +341,7 @@ void Worker::gather_focus() {
     f.beta0 = f.beta(f.columns);
     f.quadratic = std::make_unique<Quadratic>(
         Quadratic{f.gram, f.v0, f.beta0, f.ls, quadratic_->gamma, quadratic_->lambda, quadratic_->k});
-    f.relaxation = std::make_unique<Relaxation>(*f.quadratic);
+    f.relaxation = std::make_unique<Relaxation>(*f.quadratic, tree_.alarm());
 }
 
 VectorXd Worker::focused_start(const Fixes& fix, const VectorXd& start, double tolerance) {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.limits import seconds_left
 from parsifal.problem import FloatArray
 from parsifal.quadratic import Quadratic
 
@@ -35,7 +36,7 @@ def tightening_diagonal(gram: FloatArray, weight: FloatArray | None = None, *, m
     """
     if weight is None:
         weight = np.ones(gram.shape[0])
-    return np.asarray(_core.tightening(gram, weight, max_newton))
+    return np.asarray(_core.tightening(gram, weight, max_newton, seconds_left()))
 
 
 def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:

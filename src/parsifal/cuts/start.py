@@ -97,13 +97,12 @@ def solve_relaxation(start: Start) -> None:
     """The dual relaxation, which knows nothing of the side constraints: a bound all the same."""
     p = start.problem
     forced = [np.flatnonzero(p.fix == mark) for mark in (1, -1)]
-    start.relaxation = found = relax(
-        p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1]
-    )
+    found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
+    start.lower_bound = max(start.lower_bound, found.bound)
     start.beta = p.design.scan(found.alpha).xv
     fit = float(found.coef @ start.beta)
     bound = dual_value(found.alpha, fit, start.beta, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
-    start.dual = bound
+    start.relaxation, start.dual = found, bound
     start.lower_bound = max(start.lower_bound, bound)
 
 
