@@ -20,7 +20,7 @@ std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> colu
 
     const bool whole_gram = m == root.size() && diagonal.isZero(0);
     if (whole_gram)
-        frame->gram = root.gram;
+        frame->whole = &root.gram;
     else
         frame->gram.resize(m, m);
     frame->beta0.resize(m);

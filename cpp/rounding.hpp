@@ -6,7 +6,8 @@
 //   |beta_j - its true value| <= |x_j| (error + unit T)
 //   |LS(v) + v'beta - its true value| <= base + drift T + 2 (error + unit T) (T + V),
 //
-// where unit = unit_for(number of nonzero steps). A bound is computed with every |beta_j| lengthened by its error, and the second line taken off.
+// where unit = unit_for(number of nonzero steps). A bound is computed with every |beta_j| lengthened by its error, and
+// the second line taken off.
 #pragma once
 
 #include <Eigen/Core>

@@ -43,7 +43,7 @@ MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, 
 
 // Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
 // c'd / mu + log det(G - diag(d)) + sum log d.
-VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton) {
+VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton, const Alarm& alarm) {
     const Index m = gram.rows();
     const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0];
     if (!(smallest > 1e-9)) return VectorXd::Zero(m);
@@ -61,7 +61,7 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton)
     };
     if (!factorise(d)) return VectorXd::Zero(m);
     double mu = 1e-2;
-    for (int newton = 0; newton < max_newton; ++newton) {
+    for (int newton = 0; newton < max_newton && !alarm.rings(); ++newton) {
         const double value = barrier(d, mu);
         inverse = factor.solve(MatrixXd::Identity(m, m));
         hessian = inverse.cwiseAbs2();
@@ -91,7 +91,8 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton)
 
 }  // namespace
 
-VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma) {
+VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma,
+                    const Alarm& alarm) {
     const Index m = original.rows();
     VectorXd d = VectorXd::Zero(m);
     // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
@@ -115,7 +116,7 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     }
     if (!(c.maxCoeff() > 0)) return d;
     c /= c.maxCoeff();
-    const VectorXd kept = barrier_method(rest, c, max_newton);
+    const VectorXd kept = barrier_method(rest, c, max_newton, alarm);
 
     VectorXd part = VectorXd::Zero(gram.rows());
     // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns

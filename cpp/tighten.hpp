@@ -3,15 +3,17 @@
 // problem is the same problem for the Gram matrix S (G - diag(d)) S in the variables v_j / S_j.
 #pragma once
 
+#include "alarm.hpp"
 #include "quadratic.hpp"
 
 namespace parsifal {
 
 // Maximises weight'd subject to G - diag(d) positive semidefinite, d >= 0, by a barrier method. `unit` bounds the error
-// of G's entries relative to the columns' norms, and of a factorisation's (Rounding::unit_for(m)). From what the barrier
-// method found, 2 m unit |x_j|^2 is taken off every entry, so that the columns' exact Gram matrix less diag(d) is
-// positive semidefinite beyond rounding; hence columns that depend on each other, which have nothing to give, have a
-// slightly negative d. Zero if there is nothing to gain.
-VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton, double unit, double gamma);
+// of G's entries relative to the columns' norms, and of a factorisation's (Rounding::unit_for(m)). From what the
+// barrier method found, 2 m unit |x_j|^2 is taken off every entry, so that the columns' exact Gram matrix less diag(d)
+// is positive semidefinite beyond rounding; hence columns that depend on each other, which have nothing to give, have a
+// slightly negative d. Zero if there is nothing to gain. When the alarm rings it takes no more steps.
+VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton, double unit, double gamma,
+                    const Alarm& alarm = Alarm::never());
 
 }  // namespace parsifal

@@ -804,6 +804,8 @@ def test_certificate_limit(case: Case, proof: Certificate, tmp_path: Path) -> No
 @pytest.mark.parametrize("module", [parsifal.certificate, sys.modules["parsifal.check"], parsifal.columns])
 def test_the_checker_imports_nothing_of_the_solver(module: Any) -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy"}
+    # What a certificate is, what errors are called, and how files are written: nothing that computes.
+    ours = ("parsifal.certificate", "parsifal.columns", "parsifal.errors", "parsifal.storage")
     for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -812,6 +814,6 @@ def test_the_checker_imports_nothing_of_the_solver(module: Any) -> None:
             assert node.level == 0
             names = [node.module or ""]
         for name in names:
-            assert name.split(".")[0] in allowed or name in ("parsifal.certificate", "parsifal.columns"), name
+            assert name.split(".")[0] in allowed or name in ours, name
         if isinstance(node, ast.Name):
             assert node.id not in ("__import__", "eval", "exec")

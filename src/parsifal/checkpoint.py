@@ -3,16 +3,15 @@
 While X is being read, the state is the working set, the last dual point and the incumbent. They are only a hint: a
 solve that is taken up prices the point with a read of X, and everything else follows from the data. Once the search has
 begun, the state is the reduced problem, the root's part of the proof and the whole tree, and two reads of X check that
-the data are those it was made from.
+the data are those it was made from: one compares every column with what was saved of it (`sketch.py`), one the products
+of the columns that are left.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import os
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -22,15 +21,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.certificate import fingerprint
 from parsifal.errors import DataError, InputError
 from parsifal.handover import Handover, PricedPoint
 from parsifal.problem import IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import Reduced
-from parsifal.relaxation import WorkingSet, priced_with_norms, threshold
+from parsifal.relaxation import WorkingSet, rounding_norms, threshold
 from parsifal.root import ProofStep, Root
 from parsifal.rounding import Rounding, sum_unit
+from parsifal.sketch import Sketch
+from parsifal.storage import Lock, replacing
 from parsifal.tighten import tighten
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -40,7 +40,7 @@ SAVE_EVERY = 60.0  # seconds of search between two writes
 
 
 class Checkpoint:
-    """The file of one solve.
+    """The file of one solve, which no other process writes until it is closed.
 
     Parameters
     ----------
@@ -55,17 +55,22 @@ class Checkpoint:
             self.path = Path(path)
         except TypeError:
             raise InputError(f"checkpoint must be a path, not {path!r}") from None
+        if self.path.is_dir():
+            raise InputError(f"checkpoint {self.path} is a folder; give a file's name")
         self.every = every
         self.tree: dict[str, Any] | None = None
+        self.sketch = Sketch()
         self._saved: Arrays | None = None
         self._point: PricedPoint | None = None
         self._broken = False
-        try:
-            # Said before hours of work, not after.
-            with tempfile.NamedTemporaryFile(dir=self.path.parent):
-                pass
-        except OSError as error:
-            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror}") from error
+        # Also tells whether the folder can be written: before hours of work, not after.
+        self._lock = Lock(self.path)
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
     # ---- Taking up
 
@@ -75,6 +80,7 @@ class Checkpoint:
             return []
         self._saved = _load(self.path)
         _compare(self.path, self._saved, _identity(problem, rel_gap))
+        self.sketch = _saved_sketch(self.path, self._saved)
         return [self._saved["support"]]
 
     def resume(self, root: Root, handover: Handover) -> bool:
@@ -108,13 +114,13 @@ class Checkpoint:
         """Read X at the saved point, which also tells whether X is the one that was saved."""
         index, coef = saved["point_index"], saved["point_coef"]
         alpha = problem.y - problem.design.matvec(index, coef)
-        beta, norms = priced_with_norms(problem.design, alpha)
-        # Sums in another order differ by rounding. Columns that are forced out may not have been priced.
-        usable = np.where(problem.fix >= 0, beta, 0.0)
-        if abs(fingerprint(usable) - float(saved["mark"])) > 1e-9 * float(fingerprint(np.abs(usable)) + 1e-300):
-            raise self._other("X'alpha at its dual point differs")
-        error = sum_unit(problem.n) * float(np.linalg.norm(alpha)) * norms
-        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta, error=error)
+        scan = self.sketch.read(problem.design, alpha)
+        # A column that the user forces out is nobody's business.
+        column = self.sketch.differs(scan, problem.n, ignored=problem.fix < 0)
+        if column is not None:
+            raise self._other(f"column {column} differs")
+        error = sum_unit(problem.n) * float(np.linalg.norm(alpha)) * rounding_norms(problem.design, scan)
+        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=scan.xv, error=error)
 
     def _verify(self, problem: Problem, saved: Arrays) -> None:
         """Compare the saved products with X, along a direction that nobody can know beforehand: one more read."""
@@ -149,9 +155,8 @@ class Checkpoint:
             "working_set": handover.work.index,
             "point_index": point.index,
             "point_coef": point.coef,
-            "mark": np.asarray(fingerprint(np.where(root.problem.fix >= 0, point.beta, 0.0))),
         }
-        self._write(arrays)
+        self._write(arrays | self._sketched(root.problem))
 
     def save_search(self, root: Root, tree: Mapping[str, Any]) -> None:
         """Save the reduced problem, the root's proof and the tree."""
@@ -167,7 +172,6 @@ class Checkpoint:
             "support": support,
             "point_index": first.index,
             "point_coef": first.coef,
-            "mark": np.asarray(fingerprint(np.where(root.problem.fix >= 0, root.first_beta, 0.0))),
             "fix": root.fix,
             "bounds": np.array([root.lower_bound, root.root_bound, root.largest_square, root.solves]),
             "gram": q.gram,
@@ -182,35 +186,30 @@ class Checkpoint:
         }
         arrays |= _pack_steps(root.steps)
         arrays |= _split({f"tree_{name}": value for name, value in tree.items()})
-        self._write(arrays)
+        self._write(arrays | self._sketched(root.problem))
+
+    def _sketched(self, problem: Problem) -> Arrays:
+        if self.sketch.products is None:
+            # The root had all columns in memory and has not read X as a whole.
+            self.sketch.read(problem.design, problem.y)
+        assert self.sketch.products is not None
+        return {"sketch_seed": np.asarray(self.sketch.seed), "sketch": self.sketch.products}
 
     def _write(self, arrays: Arrays) -> None:
         """Replace the file as a whole; a disk that is full costs the checkpoint, not the solve."""
-        name = None
         try:
-            with tempfile.NamedTemporaryFile(
-                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp", delete=False
-            ) as file:
-                name = file.name
+            with replacing(self.path) as file:
                 np.savez(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self.path)
-            name = None
-            _sync_folder(self.path.parent)
-        except OSError as error:
+        except DataError as error:
             if not self._broken:
                 self._broken = True
+                why = error.__cause__
                 warnings.warn(
-                    f"checkpoint {self.path} could not be written ({error.strerror or error}); the solve goes on, and "
-                    "the last checkpoint that was written stays",
+                    f"checkpoint {self.path} could not be written ({getattr(why, 'strerror', None) or why}); the solve "
+                    "goes on, and the last checkpoint that was written stays",
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        finally:
-            if name is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
 
 
 def _identity(problem: Problem, rel_gap: float) -> Arrays:
@@ -249,6 +248,13 @@ def _load(path: Path) -> Arrays:
     if "format" not in saved or int(saved["format"]) != FORMAT:
         raise DataError(f"{path} is no checkpoint of format {FORMAT}; delete it to start anew")
     return saved
+
+
+def _saved_sketch(path: Path, saved: Arrays) -> Sketch:
+    seed, products = saved.get("sketch_seed"), saved.get("sketch")
+    if seed is None or products is None or seed.shape != () or products.shape != (int(saved["shape"][1]),):
+        raise DataError(f"{path} is a damaged checkpoint (its sketch of X is missing); delete it to start anew")
+    return Sketch(int(seed), products)
 
 
 def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
@@ -332,13 +338,3 @@ def _join(arrays: Arrays) -> dict[str, Any]:
         elif end == "offsets":
             out[stem] = (value, arrays[f"{stem}.values"])
     return out
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the renaming on the disk too."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

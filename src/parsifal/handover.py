@@ -14,6 +14,7 @@ import numpy as np
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.relaxation import Round, WorkingSet, first_columns
 from parsifal.rounding import safe_dual_value
+from parsifal.sketch import Sketch
 
 _KEPT = 3  # dual points; each is p numbers
 
@@ -53,16 +54,20 @@ class Handover:
 
     work: WorkingSet | None = None
     points: list[PricedPoint] = field(default_factory=list)
+    sketch: Sketch | None = None  # to be filled by a read, for a checkpoint
 
     def working_set(self, problem: Problem) -> WorkingSet:
         """The working set for this problem: the one at hand, or a new one with its first columns."""
         work = self.work
         if work is None or work.problem.design is not problem.design or work.problem.y is not problem.y:
             self.points.clear()
-            work = self.work = WorkingSet(problem)
+            self.work = None
+            work = WorkingSet(problem)
+            work.sketch = self.sketch
             work.add(first_columns(problem))
+            self.work = work
             return work
-        work.problem = problem
+        work.problem, work.sketch = problem, self.sketch
         forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)
         if forced.size:
             work.add(forced.astype(np.int64))

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.limits import seconds_left
 from parsifal.problem import FixArray, FloatArray, IntArray
 from parsifal.rounding import Rounding
 
@@ -77,7 +78,7 @@ class Quadratic:
         tolerance: float,
         max_solves: int = 1000,
     ) -> NodeRelaxation:
-        """Solve the relaxation from `start` until ``primal - bound <= tolerance`` or ``bound > cutoff``."""
+        """Solve the relaxation from `start` until ``primal - bound <= tolerance``, ``bound > cutoff`` or time is up."""
         r = _core.relax(
             *self.arguments,
             fix,
@@ -86,6 +87,7 @@ class Quadratic:
             tolerance,
             max_solves,
             *self.rounding.arguments,
+            seconds_left(),
         )
         return NodeRelaxation(
             bound=r["bound"],
@@ -109,10 +111,11 @@ class Quadratic:
             support.tolist(),
             greedy,
             max_moves,
+            seconds_left(),
         )
         return np.sort(np.asarray(found, dtype=np.int64)), value
 
     def restarts(self, fix: FixArray, s: FloatArray, count: int) -> IntArray:
         """Return the best of `count` local searches from random supports among the columns with s > 0."""
-        found, _ = _core.restarts(*self.arguments, fix, s, count)
+        found, _ = _core.restarts(*self.arguments, fix, s, count, seconds_left())
         return np.sort(np.asarray(found, dtype=np.int64))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.limits import seconds_left
 from parsifal.problem import FloatArray
 from parsifal.quadratic import Quadratic
 
@@ -39,7 +40,7 @@ def tightening_diagonal(
     """
     if weight is None:
         weight = np.ones(gram.shape[0])
-    return np.asarray(_core.tightening(gram, weight, max_newton, unit, gamma))
+    return np.asarray(_core.tightening(gram, weight, max_newton, unit, gamma, seconds_left()))
 
 
 def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:

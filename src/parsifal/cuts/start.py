@@ -15,7 +15,7 @@ from parsifal.fixing import fix_columns
 from parsifal.heuristics import best_support, restart_count, round_relaxation
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
-from parsifal.relaxation import Relaxation, WorkingSet, priced_with_norms, relax
+from parsifal.relaxation import Relaxation, WorkingSet, relax, rounding_norms
 from parsifal.rounding import safe_dual_value, sum_unit
 from parsifal.solution import Incumbent
 
@@ -99,15 +99,15 @@ def solve_relaxation(start: Start) -> None:
     """The dual relaxation, which knows nothing of the side constraints: a bound all the same."""
     p = start.problem
     forced = [np.flatnonzero(p.fix == mark) for mark in (1, -1)]
-    start.relaxation = found = relax(
-        p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1]
-    )
-    start.beta, norms = priced_with_norms(p.design, found.alpha)
-    error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * norms
+    found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
+    start.lower_bound = max(start.lower_bound, found.bound)
+    scan = p.design.scan(found.alpha, stats=True)
+    start.beta = scan.xv
+    error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * rounding_norms(p.design, scan)
     bound, start.safe_beta = safe_dual_value(
         p.y, found.alpha, start.beta, error, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k
     )
-    start.dual = bound
+    start.relaxation, start.dual = found, bound
     start.lower_bound = max(start.lower_bound, bound)
 
 

@@ -97,6 +97,10 @@ class View(Design):
         return self._base.cheap_rows
 
     @property
+    def cheap_columns(self) -> bool:
+        return self._base.cheap_columns
+
+    @property
     def held_bytes(self) -> int:
         return self._base.held_bytes
 

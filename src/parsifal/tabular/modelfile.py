@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from parsifal.errors import DataError
 from parsifal.problem import FloatArray
 from parsifal.solution import Solution
+from parsifal.storage import replacing
 from parsifal.tabular.encoding import ColumnCode, Encoded
 from parsifal.tabular.proof import source_from
 from parsifal.tabular.reading import Source, Table
@@ -79,13 +79,9 @@ class SavedModel:
 
     def save(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""
-        path = Path(path)
-        partial = path.with_name(path.name + ".part")
-        try:
-            partial.write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        with replacing(path) as file:
+            file.write(text.encode())
 
     @classmethod
     def load(cls, path: str | Path) -> SavedModel:

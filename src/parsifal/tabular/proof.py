@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -13,22 +12,18 @@ import numpy as np
 
 from parsifal.certificate import Certificate
 from parsifal.errors import DataError
+from parsifal.storage import replacing
 from parsifal.tabular.reading import Source
 from parsifal.tabular.recipe import Recipe
 
 
 def save_proof(path: str | Path, certificate: Certificate, recipe: Recipe, source: Source) -> None:
     """Write the certificate as `Certificate.save` does, and the recipe beside it in the same archive."""
-    path = Path(path)
     note = json.dumps({"recipe": asdict(recipe), "source": asdict(source)})
-    partial = path.with_name(path.name + ".part")
-    try:
-        certificate.save(partial)
-        with zipfile.ZipFile(partial, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("table.npy", "w") as member:
+    with replacing(path) as file:
+        certificate.write(file)
+        with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("table.npy", "w") as member:
             np.lib.format.write_array(member, np.asarray(note), allow_pickle=False)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | None]:
