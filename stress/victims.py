@@ -14,7 +14,7 @@ import numpy as np
 import parsifal as pf
 
 # The search's state is written so often here, not every minute, that a kill in a short run finds one.
-_SAVE_EVERY = 0.05
+_SAVE_EVERY = 0.02
 _CLI = (
     "from parsifal.checkpoint import Checkpoint\n"
     f"Checkpoint.__init__.__defaults__ = ({_SAVE_EVERY},)\n"
@@ -54,8 +54,8 @@ class Victim:
     most: int | None = None
 
 
-def data(n: int = 80, p: int = 200, k: int = 6) -> tuple[np.ndarray, np.ndarray]:
-    """A few hundred nodes of search."""
+def data(n: int = 80, p: int = 160, k: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Some hundred nodes of search."""
     X, y, _ = pf.datasets.make_sparse_regression(n, p, k, sqrt_snr=1.8, random_state=4)
     return X, y
 
@@ -76,7 +76,7 @@ def solve(folder: Path) -> None:
     """Run in a process of its own: solve, and write the answer at the end."""
     from parsifal.checkpoint import Checkpoint
 
-    Checkpoint.__init__.__defaults__ = (_SAVE_EVERY,)  # type: ignore[misc]
+    Checkpoint.__init__.__defaults__ = (_SAVE_EVERY,)
     X, y = data()
     found = pf.solve(X, y, k=6, gamma=0.25, threads=1, checkpoint=folder / "state.npz")
     assert found.certificate is not None
@@ -138,7 +138,7 @@ FOLDS = 6
 
 
 CV = cli(
-    *("cv", "data.csv", "-t", "y", "--ks", "1-6", "--gammas", "0.05,0.25", "--folds", FOLDS, "--threads", 1, "-q"),
+    *("cv", "data.csv", "-t", "y", "--ks", "1-4", "--gammas", "0.05,0.25", "--folds", FOLDS, "--threads", 1, "-q"),
     *("--checkpoint", "cv.jsonl", *FILES),
 )
 
@@ -217,7 +217,7 @@ VICTIMS = (
     Victim(
         name="cv",
         state="cv.jsonl",
-        prepare=lambda folder: write_table(folder, *data(60, 60, 4)),
+        prepare=lambda folder: write_table(folder, *data(50, 30, 3)),
         command=CV,
         answer=model_answer,
         done=folds_in,
