@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale crash stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -37,6 +37,10 @@ bench: $(STAMP)
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
+
+# kill -9 and SIGTERM at 50 random moments of each command, then the same answer as without: about half an hour.
+crash: $(STAMP)
+	$(BIN)/python -m stress.crash
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

@@ -76,7 +76,7 @@ class Journal:
         for number, line in enumerate(data.splitlines(keepends=True), start=1):
             entry = _entry_of(line)
             if entry is None:
-                if whole + len(line) < len(data) and data[whole + len(line) :].strip(b"\0"):
+                if number > 1 and data[whole + len(line) :].strip(b"\0"):
                     raise self._damaged(f"line {number} is damaged")
                 break
             if number == 1:
@@ -168,8 +168,8 @@ def _entry_of(line: bytes) -> dict[str, Any] | None:
 
 def _may_be_begun(data: bytes) -> bool:
     """Whether this may be all that a killed process got down of a first line."""
-    start = b'{"check":"'
-    return data.strip(b"\0")[: len(start)] == start[: len(data.strip(b"\0"))]
+    start, text = b'{"check":"', data.strip(b"\0")
+    return b"\n" not in text and text[: len(start)] == start[: len(text)]
 
 
 def _checksum(text: bytes) -> str:
