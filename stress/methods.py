@@ -22,6 +22,7 @@ from stress.referee import (
     enumerated,
     excess,
     faults_of,
+    value_of,
 )
 
 BACKENDS = ("scip", "highs", "gurobi")
@@ -156,21 +157,20 @@ class Runner:
             self.outcome.faults.append("k_best: a support is listed twice")
         entry, coef = ranking[0], np.zeros(p.p)
         coef[entry.support] = entry.coef
-        bound = min(ranking.lower_bound, values[0])
-        if ranking.status == "optimal":
-            bound = min(values) - 1e-6 * abs(min(values)) - 2e-14 * p.half
-        status = "listed" if ranking.status == "optimal" else ranking.status
-        solution = pf.Solution(
+        listed = ranking.status == "optimal"
+        # Supports closer together than the gap may change places.
+        bound = (1 - 1e-6) * min(values) - 2e-14 * p.half if listed else min(ranking.lower_bound, values[0])
+        answer = Answer(
+            method="k_best",
             support=entry.support,
             coef=coef,
             objective=entry.objective,
             lower_bound=bound,
-            status="gap_open" if status != "listed" else "optimal",
-            k=ranking.k,
-            penalty=ranking.penalty,
-            gamma=ranking.gamma,
+            status="listed" if listed else "limit",
+            value=value_of(p, coef, entry.support.size),
         )
-        self.take("k_best", solution)
+        self.outcome.answers.append(answer)
+        self.outcome.faults += faults_of(p, answer)
 
     def path(self) -> None:
         """The path's last entry is the problem itself; the objectives do not rise."""

@@ -107,10 +107,14 @@ class Checkpoint:
         """Read X at the saved point, which also tells whether X is the one that was saved."""
         index, coef = saved["point_index"], saved["point_coef"]
         alpha = problem.y - problem.design.matvec(index, coef)
-        beta = problem.design.scan(alpha).xv
-        # Sums in another order differ by rounding. Columns that are forced out may not have been priced.
+        scan = problem.design.scan(alpha, stats=True)
+        assert scan.squares is not None
+        beta, norms = scan.xv, np.sqrt(scan.squares)
+        # Columns that are forced out may not have been priced.
         usable = np.where(problem.fix >= 0, beta, 0.0)
-        if abs(fingerprint(usable) - float(saved["mark"])) > 1e-9 * float(fingerprint(np.abs(usable)) + 1e-300):
+        # Sums in another order differ by rounding: alpha's is relative to the terms of y - Xw, far above a good fit's.
+        size = (float(np.linalg.norm(problem.y)) + float(np.abs(coef) @ norms[index])) * float(norms.sum())
+        if abs(fingerprint(usable) - float(saved["mark"])) > 1e-9 * float(np.abs(usable).sum()) + 1e-13 * size:
             raise self._other("X'alpha at its dual point differs")
         return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta)
 
@@ -125,7 +129,9 @@ class Checkpoint:
         weight = float(np.linalg.norm(moved)) / size if size > 0 else 0.0
         v = moved + weight * alpha
         found = problem.design.scan(v).xv[index]
-        slack = 1e-9 * norms * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved)))
+        # What rounding left in alpha, relative to the terms of y - Xv.
+        blur = 1e-13 * weight * (float(np.linalg.norm(problem.y)) + float(np.abs(v0) @ norms))
+        slack = norms * (1e-9 * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved))) + blur)
         if np.any(np.abs(found - gram @ step - weight * saved["beta0"]) > slack):
             raise self._other("products of its columns differ")
         if abs(0.5 * size**2 - float(saved["ls0"])) > 1e-9 * float(problem.y @ problem.y):

@@ -53,6 +53,7 @@ class Start:
     relaxation: Relaxation | None = None
     dual: float = -np.inf  # the dual value that belongs to beta
     beta: FloatArray = field(default_factory=lambda: np.empty(0))
+    norms: FloatArray = field(default_factory=lambda: np.empty(0))  # of the columns
 
     @property
     def choices(self) -> Choices:
@@ -100,7 +101,9 @@ def solve_relaxation(start: Start) -> None:
     start.relaxation = found = relax(
         p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1]
     )
-    start.beta = p.design.scan(found.alpha).xv
+    scan = p.design.scan(found.alpha, stats=True)
+    assert scan.squares is not None
+    start.beta, start.norms = scan.xv, np.sqrt(scan.squares)
     fit = float(found.coef @ start.beta)
     bound = dual_value(found.alpha, fit, start.beta, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
     start.dual = bound
