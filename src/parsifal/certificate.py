@@ -26,6 +26,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import load_arrays
+from parsifal.errors import InputError
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -110,16 +113,13 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
-        """Read what `save` wrote; a ValueError says what is wrong with any other file."""
+        """Read what `save` wrote; an InputError says what is wrong with any other file."""
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                return cls.from_arrays({name: archive[name] for name in archive.files})
-        except (OSError, EOFError, KeyError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise ValueError(f"{path} is not a Parsifal certificate: {error}") from error
-        except Exception as error:  # zipfile and NumPy raise many kinds for a damaged file
-            raise ValueError(f"{path} is not a readable Parsifal certificate: {error}") from error
+            return cls.from_arrays(load_arrays(path))
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:

@@ -53,27 +53,33 @@ def run_search(
     q = reduced.quadratic
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
     twin = twins(reduced)
-    r = _core.search(
-        *q.arguments,
-        reduced.fix,
-        root.v,
-        diagonal,
-        twin.tolist(),
-        root.target,
-        root.prune_gap,
-        root.prune_abs_gap,
-        time_limit,
-        node_limit,
-        threads,
-        BRANCHING[branching],
-        memory_limit,
-        certificate_limit,
-        min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
-        poll,
-        None if checkpoint is None else checkpoint.tree,
-        None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
-        np.inf if checkpoint is None else checkpoint.every,
-    )
+    try:
+        r = _core.search(
+            *q.arguments,
+            reduced.fix,
+            root.v,
+            diagonal,
+            twin.tolist(),
+            root.target,
+            root.prune_gap,
+            root.prune_abs_gap,
+            time_limit,
+            node_limit,
+            threads,
+            BRANCHING[branching],
+            memory_limit,
+            certificate_limit,
+            min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
+            poll,
+            None if checkpoint is None else checkpoint.tree,
+            None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
+            np.inf if checkpoint is None else checkpoint.every,
+        )
+    except ValueError as error:
+        # The compiled side's word about a state that was read from a file.
+        if checkpoint is None or checkpoint.tree is None:
+            raise
+        raise checkpoint.damaged(error) from error
     if r["improved"]:
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
     root.raise_bound(r["lower_bound"])

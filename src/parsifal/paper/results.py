@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from parsifal.archive import parse_json
 from parsifal.errors import DataError
 
 Task = dict[str, Any]
@@ -61,7 +62,7 @@ class ResultsFile:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = parse_json(line, finite=False)
             except ValueError:
                 # Every row begins in the same way, so what a killed process left behind does too.
                 if _begins(line, self.experiment):
