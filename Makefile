@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stress stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale stress fuzz stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -42,6 +42,11 @@ bench-scale: $(STAMP)
 MINUTES ?= 10
 stress: $(STAMP)
 	$(BIN)/python -m stress --minutes $(MINUTES) $(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(SEED),--seed $(SEED)) $(if $(START),--start $(START))
+
+# Changed bytes through everything that reads bytes. atheris guides it by coverage; without it the bytes change blindly.
+fuzz: $(STAMP)
+	$(BIN)/python -c "import atheris" 2> /dev/null || $(BIN)/python -m pip install --quiet "atheris>=2.3" || true
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

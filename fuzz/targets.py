@@ -1,7 +1,7 @@
 """Everything that reads bytes, as functions of bytes; and good bytes to begin with.
 
-A target either returns or raises one of the package's own errors. Anything else is a finding. A certificate that is found
-valid must be true: its bound is held against the optimum by enumeration.
+A target either returns or raises one of the package's own errors. Anything else is a finding. A certificate that is
+found valid must be true: its bound is held against the optimum by enumeration.
 """
 
 from __future__ import annotations
