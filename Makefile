@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale crash stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale stress fuzz crash stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -41,6 +41,15 @@ bench-scale: $(STAMP)
 # kill -9 and SIGTERM at 50 random moments of each command, then the same answer as without: about half an hour.
 crash: $(STAMP)
 	$(BIN)/python -m stress.crash
+# Random problems through every method, see docs/testing.md: MINUTES=60, or PROBLEMS=20000; SEED=1 START=500 to go on.
+MINUTES ?= 10
+stress: $(STAMP)
+	$(BIN)/python -m stress --minutes $(MINUTES) $(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(SEED),--seed $(SEED)) $(if $(START),--start $(START))
+
+# Changed bytes through everything that reads bytes. atheris guides it by coverage; without it the bytes change blindly.
+fuzz: $(STAMP)
+	$(BIN)/python -c "import atheris" 2> /dev/null || $(BIN)/python -m pip install --quiet "atheris>=2.3" || true
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

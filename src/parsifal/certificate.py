@@ -26,6 +26,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import load_arrays
 from parsifal.errors import InputError
 from parsifal.storage import replacing
 
@@ -119,13 +120,12 @@ class Certificate:
     def load(cls, path: str | Path) -> Certificate:
         """Read what `save` wrote; an `InputError` says what is wrong with any other file."""
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                return cls.from_arrays({name: archive[name] for name in archive.files})
+            return cls.from_arrays(load_arrays(path))
         except FileNotFoundError:
             raise
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
-        except Exception as error:  # zipfile and NumPy raise many kinds for a damaged file
+        except ValueError as error:
             raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
 
     @classmethod

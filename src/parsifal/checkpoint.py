@@ -13,7 +13,6 @@ import hashlib
 import itertools
 import os
 import warnings
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import Unreadable, load_arrays
+from parsifal.checkpoint_layout import check_layout
 from parsifal.errors import DataError, InputError
 from parsifal.handover import Handover, PricedPoint
 from parsifal.problem import IntArray, Problem
@@ -80,6 +81,10 @@ class Checkpoint:
             return []
         self._saved = _load(self.path)
         _compare(self.path, self._saved, _identity(problem, rel_gap))
+        try:
+            check_layout(self._saved, problem)
+        except Unreadable as error:
+            raise self.damaged(error) from error
         self.sketch = _saved_sketch(self.path, self._saved)
         return [self._saved["support"]]
 
@@ -133,11 +138,17 @@ class Checkpoint:
         weight = float(np.linalg.norm(moved)) / size if size > 0 else 0.0
         v = moved + weight * alpha
         found = problem.design.scan(v).xv[index]
-        slack = 1e-9 * norms * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved)))
+        # What rounding left in alpha, relative to the terms of y - Xv.
+        blur = 1e-13 * weight * (float(np.linalg.norm(problem.y)) + float(np.abs(v0) @ norms))
+        slack = norms * (1e-9 * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved))) + blur)
         if np.any(np.abs(found - gram @ step - weight * saved["beta0"]) > slack):
             raise self._other("products of its columns differ")
         if abs(0.5 * size**2 - float(saved["ls0"])) > 1e-9 * float(problem.y @ problem.y):
             raise self._other("the fit of its point differs")
+
+    def damaged(self, error: Exception) -> DataError:
+        """What to raise where the state turns out not to be one."""
+        return DataError(f"{self.path} is a damaged checkpoint ({error}); delete it to start anew")
 
     def _other(self, what: str) -> InputError:
         return InputError(f"checkpoint {self.path} was made from another X: {what}; delete the file to start anew")
@@ -232,7 +243,9 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
         there = saved.get(name)
         # gamma="auto" comes from sums, whose rounding depends on how X was cut into blocks.
         same = there is not None and (
-            bool(np.isclose(there, value, rtol=1e-12, atol=0.0)) if name == "gamma" else np.array_equal(there, value)
+            bool(np.isclose(there, value, rtol=1e-12, atol=0.0))
+            if name == "gamma" and there.shape == () and there.dtype.kind == "f"
+            else np.array_equal(there, value)
         )
         if not same:
             what = "another y" if name == "y" else f"{name} = {there}, not {value}"
@@ -241,11 +254,10 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
 
 def _load(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            saved = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        saved = load_arrays(path)
+    except (OSError, ValueError) as error:
         raise DataError(f"{path} is no checkpoint, or a damaged one ({error}); delete it to start anew") from error
-    if "format" not in saved or int(saved["format"]) != FORMAT:
+    if "format" not in saved or not np.array_equal(saved["format"], FORMAT):
         raise DataError(f"{path} is no checkpoint of format {FORMAT}; delete it to start anew")
     return saved
 

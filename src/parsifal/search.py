@@ -61,28 +61,34 @@ def run_search(
     # Twins only save work: where finding them takes too long, the search does without.
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
         twin = twins(reduced)
-    r = _core.search(
-        *q.arguments,
-        reduced.fix,
-        root.v,
-        diagonal,
-        twin.tolist(),
-        root.target,
-        root.prune_gap,
-        root.prune_abs_gap,
-        max(0.0, time_limit - (time.monotonic() - started)),
-        node_limit,
-        threads,
-        BRANCHING[branching],
-        max(_LEAST_MEMORY, memory_limit - q.gram.nbytes),
-        certificate_limit,
-        min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
-        poll,
-        None if checkpoint is None else checkpoint.tree,
-        None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
-        np.inf if checkpoint is None else checkpoint.every,
-        *q.rounding.arguments,
-    )
+    try:
+        r = _core.search(
+            *q.arguments,
+            reduced.fix,
+            root.v,
+            diagonal,
+            twin.tolist(),
+            root.target,
+            root.prune_gap,
+            root.prune_abs_gap,
+            max(0.0, time_limit - (time.monotonic() - started)),
+            node_limit,
+            threads,
+            BRANCHING[branching],
+            max(_LEAST_MEMORY, memory_limit - q.gram.nbytes),
+            certificate_limit,
+            min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
+            poll,
+            None if checkpoint is None else checkpoint.tree,
+            None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
+            np.inf if checkpoint is None else checkpoint.every,
+            *q.rounding.arguments,
+        )
+    except ValueError as error:
+        # The compiled side's word about a state that was read from a file.
+        if checkpoint is None or checkpoint.tree is None:
+            raise
+        raise checkpoint.damaged(error) from error
     if r["improved"]:
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
     root.raise_bound(r["lower_bound"])

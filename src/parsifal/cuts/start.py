@@ -55,6 +55,7 @@ class Start:
     dual: float = -np.inf  # the dual value that belongs to beta
     beta: FloatArray = field(default_factory=lambda: np.empty(0))
     safe_beta: FloatArray = field(default_factory=lambda: np.empty(0))  # lengthened by its rounding errors
+    norms: FloatArray = field(default_factory=lambda: np.empty(0))  # of the columns
 
     @property
     def choices(self) -> Choices:
@@ -102,8 +103,8 @@ def solve_relaxation(start: Start) -> None:
     found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
     start.lower_bound = max(start.lower_bound, found.bound)
     scan = p.design.scan(found.alpha, stats=True)
-    start.beta = scan.xv
-    error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * rounding_norms(p.design, scan)
+    start.beta, start.norms = scan.xv, rounding_norms(p.design, scan)
+    error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * start.norms
     bound, start.safe_beta = safe_dual_value(
         p.y, found.alpha, start.beta, error, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k
     )

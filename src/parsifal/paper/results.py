@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from parsifal.archive import parse_json
 from parsifal.errors import DataError
 from parsifal.storage import unwritable
 
@@ -63,7 +64,7 @@ class ResultsFile:
             if not line.strip(b"\0 \t\r"):
                 continue
             try:
-                row = json.loads(line)
+                row = parse_json(line, finite=False)
             except ValueError:
                 # Every row begins in the same way, so what a killed process left behind does too.
                 if _begins(line, self.experiment):

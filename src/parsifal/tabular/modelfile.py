@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.archive import parse_json
 from parsifal.errors import DataError
 from parsifal.problem import FloatArray
 from parsifal.solution import Solution
@@ -90,7 +91,7 @@ class SavedModel:
         if not path.is_file():
             raise DataError(f"{path} does not exist; --out of parsifal fit writes one")
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = parse_json(path.read_text(encoding="utf-8"))
         except (ValueError, OSError):
             raise DataError(f"{path} is not JSON; --out of parsifal fit writes a model") from None
         if not isinstance(values, dict) or values.get("format") != KIND:
@@ -114,7 +115,7 @@ class SavedModel:
                 command=str(values["command"]),
                 version=str(values["parsifal"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise DataError(f"{path} is damaged ({type(error).__name__}: {error}); fit the model again") from None
 
     def predict(self, table: Table, drop: Sequence[str] = ()) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.archive import load_arrays, parse_json
 from parsifal.certificate import Certificate
 from parsifal.errors import DataError
 from parsifal.storage import replacing
@@ -32,12 +33,14 @@ def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | N
     if not path.is_file():
         raise DataError(f"{path} does not exist; --certificate of parsifal fit writes one")
     try:
-        certificate = Certificate.load(path)
-        with np.load(path, allow_pickle=False) as archive:
-            note: Any = json.loads(str(archive["table"])) if "table" in archive.files else None
+        arrays = load_arrays(path)
+        certificate = Certificate.from_arrays(arrays)
+        note: Any = parse_json(str(arrays["table"])) if "table" in arrays else None
     except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise DataError(f"{reason}; make it again with parsifal fit --certificate") from error
+        raise DataError(
+            f"{path} is not a readable Parsifal certificate: {reason}; make it again with parsifal fit --certificate"
+        ) from error
     if note is None:
         return certificate, None, None
     if not isinstance(note, dict):
@@ -54,5 +57,5 @@ def source_from(values: Any, where: str) -> Source:
             rows=int(values["rows"]),
             columns=int(values["columns"]),
         )
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         raise DataError(f"the data's fingerprint in {where} is damaged; make the file again") from None
