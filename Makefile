@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -37,6 +37,16 @@ bench: $(STAMP)
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
+
+# Parsifal beside its peers, each in an environment of its own below .peers; a run that was stopped goes on.
+peers: $(STAMP)
+	$(BIN)/python -m benchmarks.suite.environments
+
+bench-quick: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan quick --fresh
+
+bench-full: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan full
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
