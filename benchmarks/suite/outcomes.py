@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """Peer's time to proof over Parsifal's: at least (">") where the peer has none, at most ("<") where we have none."""
+    """Peer's time to proof over Parsifal's: at least (">") where it has none, at most ("<") where we have none."""
 
     value: float
     sign: str = ""

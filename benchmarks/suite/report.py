@@ -19,8 +19,8 @@ def write(store: Store, out: Path) -> Path:
         loads = [row["load"] for row in store.of("answer")]
         lines += [
             f"Plan `{session['plan']}`; {session['environment']}; {session['threads']} threads for "
-            f"every solver that has them; at most {session['time_limit']:g} s a solve; relative gap {OUR_GAP:g} asked of "
-            f"Parsifal, {PEER_GAP:g} of the peers; "
+            f"every solver that has them; at most {session['time_limit']:g} s a solve; relative gap {OUR_GAP:g} asked "
+            f"of Parsifal, {PEER_GAP:g} of the peers; "
             + (f"load average {min(loads):.1f} to {max(loads):.1f} during the run." if loads else ""),
             "",
         ]

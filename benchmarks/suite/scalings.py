@@ -17,7 +17,7 @@ l0bnb            1/2 |y - Xw|^2 + l0 |S| + l2 |w|^2,  |w_j| <= m             l0 
 el0ps            1/2 |y - Xw|^2 + lmbd |S| + beta |w|^2                      lmbd = penalty, beta = 1 / (2 gamma)
 okridge          |y - Xw|^2 - |y|^2 + lambda2 |w|^2,  |S| <= k               lambda2 = 1 / gamma;
                                                                              c = (its loss + |y|^2) / 2
-abess            1/2 |y - Xw|^2 + alpha/2 |w|^2,  |S| = k (is_normal=False)  alpha = 1 / gamma
+abess            1/2 |y - Xw|^2 + alpha/2 |w|^2,  |S| = k (is_normal=False)  alpha = 1 / gamma, but run with 0
 l0learn (L0L2)   1/2 |y - Ub|^2 + lambda |S| + gamma2 |b|^2,                 gamma2 = 1 / (2 gamma mean |x_j|^2),
                  U = X with columns of norm 1                                exact for columns of equal norm
 leaps            1/2 |y~ - X~ w|^2,  |S| = k                                 X~ = [X; I / sqrt(gamma)], y~ = [y; 0]
@@ -27,6 +27,9 @@ skglm (MCP)      |y - Xw|^2 / (2n) + MCP(w; lambda, 3)                       not
 ===============  ==========================================================  ====================================
 
 Whatever a peer's own coefficients are, its supports are fitted anew by the referee with c's ridge.
+
+abess is run without its ridge, as its users do: with alpha = 1 / gamma its splicing ends in worse supports (n = 200,
+p = 2000, k = 10, sqrt(SNR) = 20: 6 of the 10 columns are right, 10 of 10 with alpha = 0).
 
 Gaps. Everyone is asked for a relative gap of c. Two peers measure theirs by something else, and get the number that
 comes to the same: okridge's is relative to |2 c - |y|^2|, which on a good fit is many times c; el0ps's is relative to

@@ -15,9 +15,7 @@ def prepare() -> None:
 
 
 def solve(X: np.ndarray, y: np.ndarray, job: Job) -> Answer:
-    """Find k columns; nothing is centred or scaled."""
-    model = import_module("abess.linear").LinearRegression(
-        support_size=job.k, alpha=1 / job.gamma, fit_intercept=False, thread=job.threads
-    )
+    """Find k columns; nothing is centred or scaled, and without its own ridge: see `scalings`."""
+    model = import_module("abess.linear").LinearRegression(support_size=job.k, fit_intercept=False, thread=job.threads)
     model.fit(X, y, is_normal=False)
     return Answer(supports=[np.flatnonzero(model.coef_).tolist()], status="heuristic", keep=model.coef_)
