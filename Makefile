@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -41,6 +41,9 @@ bench-scale: $(STAMP)
 # Parsifal beside its peers, each in an environment of its own below .peers; a run that was stopped goes on.
 peers: $(STAMP)
 	$(BIN)/python -m benchmarks.suite.environments
+
+test-peers: peers
+	PARSIFAL_PEERS=1 $(BIN)/python -m pytest -q tests/test_suite_peers.py
 
 bench-quick: $(STAMP) peers
 	$(BIN)/python -m benchmarks.suite --plan quick --fresh

@@ -29,6 +29,12 @@ def ridge_value(X: np.ndarray, y: np.ndarray, support: Sequence[int], gamma: flo
     return 0.5 * float(residual @ residual)
 
 
+def objective(X: np.ndarray, y: np.ndarray, w: np.ndarray, gamma: float, penalty: float) -> float:
+    """The value of a coefficient vector, whoever found it."""
+    residual = y - X @ w
+    return 0.5 * float(residual @ residual) + float(w @ w) / (2 * gamma) + penalty * int(np.count_nonzero(w))
+
+
 def dual_value(
     X: np.ndarray, y: np.ndarray, alpha: np.ndarray, k: int | None, gamma: float, penalty: float = 0.0
 ) -> float:
