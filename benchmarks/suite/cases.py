@@ -109,7 +109,7 @@ def quick() -> Plan:
         real("star98", loader("star98", interactions=False), 8, 1e3),
         real("breast cancer", instances.breast_cancer, 6, None),
     )
-    return Plan(name="quick", cases=cases, seeds=2, time_limit=4.0)
+    return Plan(name="quick", cases=cases, seeds=2, time_limit=3.0)
 
 
 def full() -> Plan:

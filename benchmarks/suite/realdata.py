@@ -18,7 +18,7 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "hitters": ("ISLP/data/Hitters.csv", "Salary", ()),
     "college": ("ISLP/data/College.csv", "Outstate", ()),
     "boston": ("ISLP/data/Boston.csv", "medv", ()),
-    "star98": ("statsmodels/datasets/star98/star98.csv", "NABOVE", ("NBELOW",)),
+    "star98": ("statsmodels/datasets/star98/star98.csv", "PR50M", ()),
     "fair": ("statsmodels/datasets/fair/fair.csv", "affairs", ()),
 }
 
