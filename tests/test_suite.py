@@ -19,7 +19,7 @@ from benchmarks.suite import cases, figures, referee, scalings
 from benchmarks.suite.environments import ENVIRONMENTS, PINS, find_python, missing
 from benchmarks.suite.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.suite.peers import SOLVERS, Job
-from benchmarks.suite.peers.logs import bound_lines
+from benchmarks.suite.peers.logs import bound_lines, pybnb_lines
 from benchmarks.suite.report import write
 from benchmarks.suite.runner import Crew
 from benchmarks.suite.store import Store
@@ -221,6 +221,12 @@ def test_profile() -> None:
 def test_logs_of_bounds() -> None:
     log = "l: 1, (d: 12.5, p: 13.0), u: 14.25, g: 0.1, t: 0.5 s\nl:2 d: -1e+03,  u: -9.5E2, g: 0.0, t: 1.25,"
     assert bound_lines(log) == [[0.5, 14.25, 12.5], [1.25, -950.0, -1000.0]]
+    table = (
+        "         0         1  |            inf            -inf        inf%             inf |      0.0       0.00\n"
+        "*        7         2  |       67.97439        66.93216     1.5333%     1.042231526 |      7.7     799.28\n"
+        "      Expl    Unexpl  |      Incumbent           Bound   Rel. Gap         Abs. Gap | Time (s)  Nodes/Sec\n"
+    )
+    assert pybnb_lines(table) == [[7.7, 67.97439, 66.93216]]
 
 
 # --- environments and workers ---------------------------------------------------------------------------------------

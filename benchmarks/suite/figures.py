@@ -90,16 +90,19 @@ def draw_gaps(store: Store, file: Path) -> bool:
             seconds = np.maximum(history[:, 0], 1e-4)
             if row["claim"] and row["seconds"]:
                 seconds, gap = np.append(seconds, max(row["seconds"], seconds[-1])), np.append(gap, 0.0)
-            axis.step(seconds, 100 * gap, where="post", **_line(row["solver"]))
+            axis.step(seconds, 100 * gap, where="post", clip_on=False, **_line(row["solver"]))
             if row["claim"]:
-                axis.plot(seconds[-1], 100 * gap[-1], "o", color=_line(row["solver"])["color"], markersize=5)
+                axis.plot(seconds[-1], 100 * gap[-1], "o", color=_line(row["solver"])["color"], clip_on=False)
         axis.set(
             xscale="log",
-            ylim=(-3, 103),
+            ylim=(0, 150),
             xlabel="seconds",
             ylabel="gap, %",
             title=f"{case}{'' if form == 'k' else ', penalised'}",
         )
+        axis.set_yscale("symlog", linthresh=0.01, linscale=0.4)
+        axis.set_yticks([0, 0.01, 0.1, 1, 10, 100], ["0", "0.01", "0.1", "1", "10", "100"])
+        axis.minorticks_off()
         axis.title.set_fontsize(9)
         axis.grid(alpha=0.25)
         axis.legend(fontsize=8, frameon=False)

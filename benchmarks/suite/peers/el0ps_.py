@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.suite import scalings
 from benchmarks.suite.peers import Answer, Job
+from benchmarks.suite.peers.logs import captured, pybnb_lines
 
 
 def prepare() -> None:
@@ -30,18 +31,20 @@ def solve(X: np.ndarray, y: np.ndarray, job: Job) -> Answer:
     assert job.objective_hint is not None
     gap = scalings.el0ps_gap(job.rel_gap, job.objective_hint)
     solver = import_module("el0ps.solver").BnbSolver(
-        relative_gap=gap, time_limit=job.time_limit, relative_tol=min(1e-4, gap)
+        relative_gap=gap, time_limit=job.time_limit, relative_tol=min(1e-4, gap), verbose=job.trace
     )
-    result = solver.solve(
-        import_module("el0ps.datafit").Leastsquares(y),
-        import_module("el0ps.penalty").L2norm(scalings.half_ridge(job.gamma)),
-        X,
-        job.penalty,
-    )
+    with captured() as log:
+        result = solver.solve(
+            import_module("el0ps.datafit").Leastsquares(y),
+            import_module("el0ps.penalty").L2norm(scalings.half_ridge(job.gamma)),
+            X,
+            job.penalty,
+        )
     status = str(result.status)
     return Answer(
         supports=[np.flatnonzero(np.asarray(result.x)).tolist()],
         claim=status == "optimal",
         status=status,
         nodes=int(result.iter_count),
+        history=pybnb_lines(log.getvalue()),
     )
