@@ -60,7 +60,8 @@ class Worker:
             start_new_session=True,  # a group of its own, so that what it starts is killed with it
         )
         assert self._process.stdout is not None
-        threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
+        self._listener.start()
         self.latency: float | None = None
         self.error: str | None = None
         while True:
@@ -100,10 +101,13 @@ class Worker:
         return self.error is None and self._process.poll() is None
 
     def close(self) -> None:
-        """Kill it and what it started."""
+        """Kill it and what it started; a second call does nothing."""
+        if self._log.closed:
+            return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._listener.join()  # it ends with the pipe, which ends with the last process of the group
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
@@ -149,6 +153,8 @@ class Crew:
         """The solver's process, started anew if it was killed."""
         worker = self._workers.get(name)
         if worker is None or (not worker.alive and "error" not in self.started[name]):
+            if worker is not None:
+                worker.close()
             worker = Worker(name, threads=self._threads, memory=self._memory, cache=self._cache / name, log=self._log)
             self._workers[name] = worker
             if name not in self.started:
@@ -166,8 +172,7 @@ class Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for worker in self._workers.values():
-            if worker.alive:
-                worker.close()
+            worker.close()
         shutil.rmtree(self._cache, ignore_errors=True)
 
 

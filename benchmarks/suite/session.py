@@ -74,7 +74,8 @@ class Session:
     def _start(self, name: str, absent: str | None) -> None:
         """Start a solver and note how long its first answer takes, or why there is none."""
         store = self._store
-        if store.first("start", solver=name) is not None and not absent:
+        before = store.start(name)
+        if before is not None and before.get("error") == absent:
             return
         if absent:
             store.add("start", solver=name, error=absent)
@@ -114,7 +115,7 @@ class Session:
                 self._trace(problem, name)
 
     def _takes_part(self, name: str, form: str, case: Case) -> bool:
-        solver, start = SOLVERS[name], self._store.first("start", solver=name)
+        solver, start = SOLVERS[name], self._store.start(name)
         wide = solver.columns is not None and case.instance.p > solver.columns
         return form in solver.forms and not wide and start is not None and "error" not in start
 

@@ -46,6 +46,10 @@ class Store:
         """The first such row, or None."""
         return next(self.of(kind, **values), None)
 
+    def start(self, solver: str) -> dict[str, Any] | None:
+        """How a solver's last start went; a peer may have been installed since the first."""
+        return next(iter(reversed(list(self.of("start", solver=solver)))), None)
+
     def problems(self) -> dict[Key, dict[str, Any]]:
         """The problems, by key, in the order of the run."""
         return {(row["case"], row["seed"], row["form"]): row for row in self.of("problem")}

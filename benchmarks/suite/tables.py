@@ -90,7 +90,7 @@ def summary(store: Store, judged: Judged) -> str:
     """One line per solver: what it proved, how far behind, latency, memory."""
     rows = []
     for name, solver in SOLVERS.items():
-        start = store.first("start", solver=name)
+        start = store.start(name)
         if start is None:
             continue
         if "error" in start:
