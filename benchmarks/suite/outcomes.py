@@ -85,6 +85,14 @@ def ratio(peer: Outcome, ours: Outcome) -> Ratio | None:
     return None
 
 
+def cpu_ratio(peer: Outcome, ours: Outcome) -> Ratio | None:
+    """The same by CPU time, which other work on the machine disturbs less; only where Parsifal has a proof."""
+    theirs, mine = peer.row.get("cpu"), ours.row.get("cpu")
+    if not (ours.proven and theirs and mine):
+        return None
+    return Ratio(value=theirs / mine, sign="" if peer.proven else ">")
+
+
 def middle(ratios: list[Ratio]) -> Ratio | None:
     """The median; of two in the middle the lower, so that a sign stays true."""
     ordered = sorted(ratios, key=lambda ratio: ratio.value)

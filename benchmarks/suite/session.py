@@ -109,6 +109,8 @@ class Session:
         np.save(self._folder / "y.npy", y)
         for form in case.forms:
             problem = self._problem(case, seed, form, y)
+            if problem is None:
+                continue
             for name in (name for at, name in todo if at == form):
                 self._answer(problem, name, X, y)
             for name in (name for at, name in traces if at == form):
@@ -119,7 +121,8 @@ class Session:
         wide = solver.columns is not None and case.instance.p > solver.columns
         return form in solver.forms and not wide and start is not None and "error" not in start
 
-    def _problem(self, case: Case, seed: int, form: str, y: np.ndarray) -> dict[str, Any]:
+    def _problem(self, case: Case, seed: int, form: str, y: np.ndarray) -> dict[str, Any] | None:
+        """What is asked, from the store if it is there; None if Parsifal fails to price a column."""
         found = self._store.first("problem", case=case.key, seed=seed, form=form)
         if found is not None:
             return found
@@ -130,6 +133,9 @@ class Session:
             values = []
             for size in (instance.k - 1, instance.k, instance.k + 1):
                 told = self._crew.ask(self._job("parsifal", {**common, "k": size, "penalty": None}, repeats=1))
+                if "supports" not in told:
+                    self._store.add("skipped", case=case.key, reason=f"no penalty: {told['error']}")
+                    return None
                 X = np.load(self._folder / "X.npy", mmap_mode="r")
                 values.append(referee.ridge_value(X, y, told["supports"][0], instance.gamma))
             penalty = scalings.price(*values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from benchmarks.suite.outcomes import Outcome, Ratio, middle, ratio
+from benchmarks.suite.outcomes import Outcome, Ratio, cpu_ratio, middle, ratio
 from benchmarks.suite.peers import SOLVERS
 from benchmarks.suite.store import Key, Store
 
@@ -94,10 +94,11 @@ def summary(store: Store, judged: Judged) -> str:
         if start is None:
             continue
         if "error" in start:
-            rows.append([name, "", "", "", "", "", "", "", start["error"]])
+            rows.append([name, *[""] * 8, start["error"]])
             continue
         mine = [(solved[name], solved["parsifal"]) for solved in judged.values() if {name, "parsifal"} <= solved.keys()]
         compared = [found for peer, ours in mine if (found := ratio(peer, ours)) is not None]
+        by_cpu = [found for peer, ours in mine if (found := cpu_ratio(peer, ours)) is not None]
         low = min(compared, key=lambda found: found.value, default=None)
         memory = [peer.row["memory"] for peer, _ in mine if peer.row["memory"] is not None]
         errors = sum(peer.row["error"] is not None for peer, _ in mine)
@@ -110,12 +111,14 @@ def summary(store: Store, judged: Judged) -> str:
                 str(sum(peer.wrong for peer, _ in mine)),
                 str(middle(compared) or "") if versus else "",
                 str(low or "") if versus else "",
+                str(middle(by_cpu) or "") if versus else "",
                 f"{start['latency']:.2f}",
                 f"{median(memory) / 1e6:.0f} / {max(memory) / 1e6:.0f}" if memory else "",
                 f"no answer: {errors}" if errors else "",
             ]
         )
-    header = ["solver", "version", "proven", "wrong", "median ratio", "least ratio", "first answer s", "memory MB", ""]
+    header = ["solver", "version", "proven", "wrong", "median ratio", "least ratio", "CPU ratio"]
+    header += ["first answer s", "memory MB", ""]
     return markdown(header, rows)
 
 
