@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -147,6 +148,9 @@ def _describe(error: BaseException) -> str:
 
 
 def _version(solver: Solver) -> str:
+    if solver.name == "leaps":
+        command = ["Rscript", "-e", "cat(as.character(packageVersion('leaps')))"]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
     names = {"lasso": "scikit-learn", "cutting-scip": "pyscipopt", "big-m-scip": "pyscipopt"}
     names |= {"cutting-gurobi": "gurobipy", "cutting-highs": "highspy"}
     try:
