@@ -33,7 +33,7 @@ THREAD_VARIABLES = (
 
 def grace(time_limit: float) -> float:
     """Seconds past its limit after which a solver is killed."""
-    return 2.0 + 0.2 * time_limit
+    return 1.5 + 0.2 * time_limit
 
 
 class Worker:
@@ -79,8 +79,7 @@ class Worker:
     def ask(self, job: Job) -> dict[str, Any]:
         """Send a job and wait; a worker that does not answer in time, or dies, is gone afterwards."""
         assert self._process.stdin is not None
-        repeats = job.repeats if job.time_limit > 0 else 1
-        limit = job.time_limit + grace(job.time_limit) + 0.5 * repeats
+        limit = job.time_limit + grace(job.time_limit)
         started = perf_counter()
         try:
             self._process.stdin.write(json.dumps(asdict(job)) + "\n")
