@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stress fuzz crash stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -38,9 +38,23 @@ bench: $(STAMP)
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
 
+# Parsifal beside its peers, each in an environment of its own below .peers; a run that was stopped goes on.
+peers: $(STAMP)
+	$(BIN)/python -m benchmarks.suite.environments
+
+test-peers: peers
+	PARSIFAL_PEERS=1 $(BIN)/python -m pytest -q tests/test_suite_peers.py
+
+bench-quick: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan quick --fresh
+
+bench-full: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan full
+
 # kill -9 and SIGTERM at 50 random moments of each command, then the same answer as without: about half an hour.
 crash: $(STAMP)
 	$(BIN)/python -m stress.crash
+
 # Random problems through every method, see docs/testing.md: MINUTES=60, or PROBLEMS=20000; SEED=1 START=500 to go on.
 MINUTES ?= 10
 stress: $(STAMP)
