@@ -17,7 +17,7 @@ test: $(STAMP)
 # The report in a real browser: Debian's Chromium, driven by Playwright.
 test-browser: $(STAMP)
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium fonts-dejavu-core
-	$(BIN)/python -m pip install --quiet "playwright>=1.40"
+	$(PIP_LOCKED) -r requirements/browser.lock
 	PARSIFAL_BROWSER=$$(command -v chromium) $(BIN)/python -m pytest tests/reporting/test_browser.py
 
 lint: $(STAMP)
@@ -46,12 +46,17 @@ clean:
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Only files whose hashes are in the lock files are installed; `make lock` renews them (docs/releasing.md).
+PIP_LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+$(VENV)/.locked: $(VENV)/bin/python requirements/dev.lock requirements/data.lock
+	$(PIP_LOCKED) -r requirements/dev.lock
+	$(PIP_LOCKED) --no-deps -r requirements/data.lock
+	touch $@
 
 # Editable for the Python files, rebuilt when a C++ or build file changes; the build tools are in the venv, so a
 # rebuild compiles only what changed.
-$(STAMP): $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.2" "cmeel-eigen>=3.4" "cmake>=3.20" "ninja>=1.11"
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[dev]"
-	$(BIN)/python -m pip install --quiet --no-deps "ISLP>=0.4"
+$(STAMP): $(VENV)/.locked $(SOURCES)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
