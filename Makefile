@@ -7,6 +7,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
 .PHONY: demo test test-browser lint format bench bench-scale stubs clean
+.PHONY: sanitize sanitize-address sanitize-undefined sanitize-thread lock wheels
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -40,6 +41,20 @@ bench-scale: $(STAMP)
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
+
+# The tests on the compiled core under the compiler's sanitizers (docs/releasing.md).
+sanitize: sanitize-address sanitize-undefined sanitize-thread
+
+sanitize-address sanitize-undefined sanitize-thread: sanitize-%: $(STAMP)
+	$(BIN)/python scripts/sanitize.py $*
+
+# uv is only needed here, and in an environment of its own.
+lock:
+	test -x build/lock/bin/uv || ($(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet "uv>=0.5")
+	UV=build/lock/bin/uv scripts/lock.sh
+
+wheels: $(STAMP)
+	$(BIN)/python scripts/build_wheels.py
 
 clean:
 	rm -rf $(VENV) build dist
