@@ -61,10 +61,19 @@ def build_tools(python: Path, version: str) -> Path:
     return place / "bin" / "python"
 
 
-def build_wheel(tools: Path, version: str) -> Path:
+def eigen(tools: Path) -> str:
+    """Where Eigen's CMake package is."""
+    code = "import cmeel, pathlib; print(pathlib.Path(cmeel.__file__).parents[1] / 'cmeel.prefix/share/eigen3/cmake')"
+    return subprocess.run([tools, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def build_wheel(tools: Path, headers: str) -> Path:
     """Compile for all processors, and put in what other Linux systems may lack; returns the wheel in dist/."""
     with tempfile.TemporaryDirectory() as raw:
-        options = ["-C", "cmake.define.PARSIFAL_NATIVE=OFF", "-C", f"build-dir={PLACE / version}"]
+        # One build directory and one Eigen for all interpreters: the core knows nothing of Python, so only the bindings
+        # are compiled anew for each.
+        options = ["-C", "cmake.define.PARSIFAL_NATIVE=OFF", "-C", f"build-dir={PLACE / 'cmake'}"]
+        options += ["-C", f"cmake.define.Eigen3_DIR={headers}"]
         path = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
         run(tools, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", *options, "-w", raw, ".", PATH=path)
         (built,) = Path(raw).glob("*.whl")
@@ -103,7 +112,7 @@ def main() -> int:
     args = parser.parse_args()
     rows: list[tuple[str, str]] = []
     missing = False
-    tools = None
+    tools, headers = None, ""
     for version in args.only.split(","):
         users = {user: interpreter(user) for user in BUILDS[version]}
         builder = users[version]
@@ -113,7 +122,8 @@ def main() -> int:
             continue
         start = time.monotonic()
         tools = build_tools(builder, version)
-        wheel = build_wheel(tools, version)
+        headers = headers or eigen(tools)
+        wheel = build_wheel(tools, headers)
         rows.append((version, f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB, {time.monotonic() - start:.0f} s"))
         for user, python in users.items():
             if python is None:

@@ -36,7 +36,12 @@ def build(kind: str, place: Path) -> Path:
     build_dir, site = place / "cmake", place / "site"
     shutil.rmtree(site, ignore_errors=True)
     tools = Path(sys.executable).parent
-    options = [f"-DPARSIFAL_SANITIZE={kind}", "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}"]
+    options = [
+        "-DPARSIFAL_STRICT=ON",
+        f"-DPARSIFAL_SANITIZE={kind}",
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
     generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}"]
     subprocess.run([tools / "cmake", "-S", ROOT, "-B", build_dir, *generator, *options], check=True)
     subprocess.run([tools / "cmake", "--build", build_dir], check=True)
