@@ -12,6 +12,7 @@ when the hammer (scripts/hammer.py) and the tests pass and no report names our c
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -73,7 +74,7 @@ def environment(kind: str, place: Path) -> dict[str, str]:
     common = f"log_path={log / 'report'}:handle_abort=0"
     # libstdc++ comes second, so that the runtime finds the functions that it stands in front of.
     env = {**os.environ, "LD_PRELOAD": f"{library(RUNTIME[kind])} {library('libstdc++.so.6')}"}
-    # A search that is interrupted, or waits in a BLAS, gains nothing from more threads than this.
+    # OpenBLAS is not instrumented: what its pool does would be reported as ours.
     env["OPENBLAS_NUM_THREADS"] = "1"
     if kind == "address":
         # Leaks are read from the reports: exit status 0, or every process of a test would fail for the interpreter's.
@@ -96,9 +97,10 @@ def findings(log: Path) -> list[str]:
             found.append(text)
             continue
         for leak in re.split(r"\n\s*\n", text):
-            # The first frame below the allocator is who asked for the memory; operator new and Eigen's are inlined.
-            callers = [line for line in leak.splitlines() if re.match(r"\s*#[1-9]", line)]
-            if callers and any("_core" in line or "/cpp/" in line for line in callers[:3]) and "nanobind" not in leak:
+            frames = [line for line in leak.splitlines() if re.match(r"\s*#[1-9]", line)]
+            # Who asked for the memory: the frames between the allocator and the interpreter.
+            asked = list(itertools.takewhile(lambda line: not re.search(r" in _?Py|nanobind", line), frames))
+            if any(re.search(r"parsifal/_core|/cpp/\w+\.[ch]pp|/bindings/\w+\.[ch]pp", line) for line in asked):
                 found.append(leak)
     return found
 
