@@ -56,7 +56,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "relax",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            Vector start, double cutoff, double tolerance, int max_solves) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             Relaxation relaxation(q);
@@ -83,7 +83,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "local_search",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            std::vector<Index> support, bool greedy, int max_moves) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             double value;
@@ -100,7 +100,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "restarts",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            Vector s, int count) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             std::vector<Index> best;
@@ -116,7 +116,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "choose",
-        [](Vector beta, const Fixes& fix, double gamma, double penalty, Index k) {
+        [](Vector beta, ConstFix fix, double gamma, double penalty, Index k) {
             std::vector<double> scratch;
             DualChoice c;
             {
@@ -130,7 +130,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "fix_columns",
-        [](Vector beta, double bound, double cutoff, const Fixes& fix, double gamma, double penalty, Index k) {
+        [](Vector beta, double bound, double cutoff, ConstFix fix, double gamma, double penalty, Index k) {
             Fixes result = fix;
             Index count;
             {

@@ -128,7 +128,9 @@ def main(arguments: list[str]) -> int:
     passed = run("hammer", [python, "scripts/hammer.py", "--rounds", "1" if quick else "3"], env, wrapper)
     if not quick:
         tests = THREADED if kind == "thread" else ["tests", *(f"--ignore={name}" for name in NOT_REACHED)]
-        command = [python, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *(rest or tests)]
+        # Under ThreadSanitizer the worker processes of pytest-xdist die; the tests' own threads keep the cores busy.
+        workers = ["-p", "no:xdist"] if kind == "thread" else ["-n", "2"]
+        command = [python, "-m", "pytest", "-q", *workers, "-p", "no:cacheprovider", *(rest or tests)]
         passed = run("tests", command, env, wrapper) and passed
     reports = findings(place / "log")
     for report in reports:
