@@ -73,23 +73,23 @@ def gram(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=
 def residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """y - columns v, skipping zeros."""
 
-def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int) -> dict:
+def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int) -> dict:
     """Solve the relaxation of one node of the reduced problem."""
 
-def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], support: Sequence[int], greedy: bool, max_moves: int) -> tuple[list[int], float]:
+def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], support: Sequence[int], greedy: bool, max_moves: int) -> tuple[list[int], float]:
     """
     Improve a support by additions, removals and swaps; greedy fills it first.
     """
 
-def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int) -> tuple[list[int], float]:
+def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int) -> tuple[list[int], float]:
     """Local search from random supports drawn from the columns with s > 0."""
 
-def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], gamma: float, penalty: float, k: int) -> tuple:
+def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int) -> tuple:
     """
     What the best completion takes off the dual value, and the two thresholds of safe fixing.
     """
 
-def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], bound: float, cutoff: float, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], gamma: float, penalty: float, k: int) -> tuple:
+def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], bound: float, cutoff: float, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int) -> tuple:
     """
     Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).
     """
@@ -99,5 +99,5 @@ def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), 
     A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.
     """
 
-def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None = None, save: object | None = None, save_every: float = float('inf')) -> dict:
+def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None = None, save: object | None = None, save_every: float = float('inf')) -> dict:
     """Branch and bound on the reduced problem."""
