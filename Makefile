@@ -7,6 +7,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
 .PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
+.PHONY: sanitize sanitize-address sanitize-undefined sanitize-thread lock wheels
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -17,7 +18,7 @@ test: $(STAMP)
 # The report in a real browser: Debian's Chromium, driven by Playwright.
 test-browser: $(STAMP)
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium fonts-dejavu-core
-	$(BIN)/python -m pip install --quiet "playwright>=1.40"
+	$(PIP_LOCKED) -r requirements/browser.lock
 	PARSIFAL_BROWSER=$$(command -v chromium) $(BIN)/python -m pytest tests/reporting/test_browser.py
 
 lint: $(STAMP)
@@ -68,17 +69,36 @@ fuzz: $(STAMP)
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
 
+# The tests on the compiled core under the compiler's sanitizers (docs/releasing.md).
+sanitize: sanitize-address sanitize-undefined sanitize-thread
+
+sanitize-address sanitize-undefined sanitize-thread: sanitize-%: $(STAMP)
+	$(BIN)/python scripts/sanitize.py $*
+
+# uv is only needed here, and in an environment of its own.
+lock:
+	test -x build/lock/bin/uv || ($(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install --quiet "uv>=0.5")
+	UV=build/lock/bin/uv scripts/lock.sh
+
+wheels: $(STAMP)
+	$(BIN)/python scripts/build_wheels.py
+
 clean:
 	rm -rf $(VENV) build dist
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# Only files whose hashes are in the lock files are installed; `make lock` renews them (docs/releasing.md).
+PIP_LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+$(VENV)/.locked: $(VENV)/bin/python requirements/dev.lock requirements/data.lock
+	$(PIP_LOCKED) -r requirements/dev.lock
+	$(PIP_LOCKED) --no-deps -r requirements/data.lock
+	touch $@
 
 # Editable for the Python files, rebuilt when a C++ or build file changes; the build tools are in the venv, so a
 # rebuild compiles only what changed.
-$(STAMP): $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.2" "cmeel-eigen>=3.4" "cmake>=3.20" "ninja>=1.11"
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[dev]"
-	$(BIN)/python -m pip install --quiet --no-deps "ISLP>=0.4"
+$(STAMP): $(VENV)/.locked $(SOURCES)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@

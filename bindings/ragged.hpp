@@ -3,7 +3,9 @@
 
 #include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -41,11 +43,21 @@ inline void require(bool holds) {
     if (!holds) throw std::invalid_argument("the state of the search is damaged");
 }
 
-// The other way.
+// The other way. Not by nanobind's conversion to an Eigen vector, which hands memcpy a null pointer where the array is
+// empty: undefined, if harmless.
+template <class T>
+Array<T> array_from(const nanobind::object& values) {
+    namespace nb = nanobind;
+    const auto from = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(values);
+    Array<T> to(static_cast<Index>(from.shape(0)));
+    std::copy_n(from.data(), from.shape(0), to.data());
+    return to;
+}
+
 template <class T>
 Array<T> array_from(const nanobind::dict& d, const char* name) {
     require(d.contains(name));
-    return nanobind::cast<Array<T>>(d[name]);
+    return array_from<T>(nanobind::object(d[name]));
 }
 
 template <class T, class Item, class Get>
@@ -62,13 +74,14 @@ template <class T, class Item, class Get>
 void fill_ragged(const nanobind::dict& d, const char* name, std::vector<Item>& items, Get get) {
     require(d.contains(name));
     const auto pair = nanobind::cast<nanobind::tuple>(d[name]);
-    const auto offsets = nanobind::cast<Array<int64_t>>(pair[0]);
-    const auto values = nanobind::cast<Array<T>>(pair[1]);
+    const auto offsets = array_from<int64_t>(nanobind::object(pair[0]));
+    const auto values = array_from<T>(nanobind::object(pair[1]));
     require(offsets.size() == static_cast<Index>(items.size()) + 1 && offsets[0] == 0);
     require(offsets[offsets.size() - 1] == values.size());
     for (size_t r = 0; r < items.size(); ++r) {
-        const Index from = offsets[static_cast<Index>(r)], size = offsets[static_cast<Index>(r) + 1] - from;
-        require(size >= 0 && from + size <= values.size());
+        const Index from = offsets[static_cast<Index>(r)], until = offsets[static_cast<Index>(r) + 1];
+        require(until >= from && until <= values.size());
+        const Index size = until - from;
         auto& to = get(items[r]);
         to.resize(static_cast<size_t>(size));
         for (Index i = 0; i < size; ++i)

@@ -74,7 +74,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "relax",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            Vector start, double cutoff, double tolerance, int max_solves, Vector norm,
            const std::array<double, 5>& rounding, double seconds) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k, make_rounding(norm, rounding)};
@@ -104,7 +104,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "local_search",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            std::vector<Index> support, bool greedy, int max_moves, double seconds) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             double value;
@@ -123,7 +123,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "restarts",
-        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, const Fixes& fix,
+        [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
            Vector s, int count, double seconds) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             std::vector<Index> best;
@@ -140,7 +140,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "choose",
-        [](Vector beta, const Fixes& fix, double gamma, double penalty, Index k) {
+        [](Vector beta, ConstFix fix, double gamma, double penalty, Index k) {
             std::vector<double> scratch;
             DualChoice c;
             {
@@ -154,7 +154,7 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "fix_columns",
-        [](Vector beta, double bound, double cutoff, const Fixes& fix, double gamma, double penalty, Index k) {
+        [](Vector beta, double bound, double cutoff, ConstFix fix, double gamma, double penalty, Index k) {
             Fixes result = fix;
             Index count;
             {

@@ -19,7 +19,7 @@ void bind_search(nb::module_& m) {
     m.def(
         "search",
         [](Eigen::Ref<const MatrixXd> gram, Eigen::Ref<const VectorXd> v0, Eigen::Ref<const VectorXd> beta0, double ls0,
-           double gamma, double penalty, Index k, const Fixes& fix, Eigen::Ref<const VectorXd> w,
+           double gamma, double penalty, Index k, ConstFix fix, Eigen::Ref<const VectorXd> w,
            Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
            double abs_gap, double time_limit, double node_limit, int threads, int branching, double memory_limit,
            double certificate_limit, Index rank, nb::object poll, nb::object state, nb::object save, double save_every,

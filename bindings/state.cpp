@@ -110,8 +110,10 @@ TreeState from_dict(const nb::dict& d, Index columns) {
     s.nodes.resize(static_cast<size_t>(array_from<double>(d, "node_bound").size()));
     s.records.resize(static_cast<size_t>(array_from<double>(d, "record_bound").size()));
     require(d.contains("proof_frame_columns"));
-    s.frame_records.resize(
-        static_cast<size_t>(nb::cast<Array<int64_t>>(nb::cast<nb::tuple>(d["proof_frame_columns"])[0]).size()) - 1);
+    const nb::object frame_offsets = nb::cast<nb::tuple>(d["proof_frame_columns"])[0];
+    const Array<int64_t> offsets = array_from<int64_t>(frame_offsets);
+    require(offsets.size() > 0);
+    s.frame_records.resize(static_cast<size_t>(offsets.size()) - 1);
     fields(s, Read{d});
     const Array<double> numbers = array_from<double>(d, "numbers");
     require(numbers.size() == 8);

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# _dispatch comes first: it chooses the compiled core.
+from parsifal import _dispatch as _dispatch
 from parsifal import constraints, datasets, metrics
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check

@@ -1,0 +1,143 @@
+"""Build the compiled core under a sanitizer and run the tests on it: `make sanitize`.
+
+`python scripts/sanitize.py address|undefined|thread [--quick] [pytest arguments]`. The build and everything else of a
+run lies in build/sanitize/<kind>; the development environment lends its libraries and is left as it is. A run is clean
+when the hammer (scripts/hammer.py) and the tests pass and no report names our code:
+
+- address: any error is ours to explain; of leaks, those that the core's own code allocated (an interpreter and its
+  libraries never free all they have);
+- undefined: any report, for nothing else is built with it;
+- thread: any report that `tsan.supp` does not give to another library.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RUNTIME = {"address": "libasan.so", "undefined": "libubsan.so", "thread": "libtsan.so"}
+# Tests that start threads in the core; the others do under `thread` what they do under `address`, only slower.
+THREADED = ["tests/test_solve.py", "tests/test_checkpoint.py", "tests/test_path.py", "tests/test_symmetry.py"]
+THREADED += ["tests/design/test_conformance.py", "tests/design/test_reads.py", "tests/test_synthetic.py"]
+# Nothing here reaches the core, or it times and measures what a sanitizer changes.
+NOT_REACHED = ["tests/reporting", "tests/test_plots.py", "tests/test_import.py", "tests/test_benchmarks.py"]
+NOT_REACHED += ["tests/test_examples.py", "tests/test_readme.py", "tests/cli/test_docs.py", "tests/paper"]
+
+
+def build(kind: str, place: Path) -> Path:
+    """Compile, and make an environment that has the result; return its Python."""
+    build_dir, site = place / "cmake", place / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    tools = Path(sys.executable).parent
+    options = [
+        "-DPARSIFAL_STRICT=ON",
+        f"-DPARSIFAL_SANITIZE={kind}",
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
+    generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}"]
+    subprocess.run([tools / "cmake", "-S", ROOT, "-B", build_dir, *generator, *options], check=True)
+    subprocess.run([tools / "cmake", "--build", build_dir], check=True)
+    shutil.copytree(ROOT / "src", site)
+    subprocess.run([tools / "cmake", "--install", build_dir, "--prefix", site], check=True)
+
+    # A directory named in a .pth file is searched, but its own .pth files are not read: the libraries are there, the
+    # editable installation of the package is not.
+    venv.create(place / "venv", symlinks=True)
+    libraries = sysconfig.get_path("purelib")
+    purelib = Path(sysconfig.get_path("purelib", vars={"base": str(place / "venv")}))
+    (purelib / "paths.pth").write_text(f"{site}\n{libraries}\n", encoding="utf-8")
+    return place / "venv" / "bin" / "python"
+
+
+def library(name: str) -> str:
+    """The compiler's file of that name."""
+    compiler = os.environ.get("CXX", "g++")
+    return subprocess.run(
+        [compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def environment(kind: str, place: Path) -> dict[str, str]:
+    """What the interpreter must be started with."""
+    log = place / "log"
+    shutil.rmtree(log, ignore_errors=True)
+    log.mkdir()
+    common = f"log_path={log / 'report'}:handle_abort=0"
+    # libstdc++ comes second, so that the runtime finds the functions that it stands in front of.
+    env = {**os.environ, "LD_PRELOAD": f"{library(RUNTIME[kind])} {library('libstdc++.so.6')}"}
+    # OpenBLAS is not instrumented: what its pool does would be reported as ours.
+    env["OPENBLAS_NUM_THREADS"] = "1"
+    if kind == "address":
+        # Leaks are read from the reports: exit status 0, or every process of a test would fail for the interpreter's.
+        env["ASAN_OPTIONS"] = f"{common}:abort_on_error=1:exitcode=0:detect_leaks=1"
+        # Python's own pools would hide an overflow between two of their blocks.
+        env["PYTHONMALLOC"] = "malloc"
+    elif kind == "undefined":
+        env["UBSAN_OPTIONS"] = f"{common}:print_stacktrace=1:abort_on_error=1"
+    else:
+        env["TSAN_OPTIONS"] = f"{common}:suppressions={ROOT / 'scripts' / 'tsan.supp'}:second_deadlock_stack=1"
+    return env
+
+
+def findings(log: Path) -> list[str]:
+    """Reports that are not an interpreter's leak."""
+    found = []
+    for file in sorted(log.iterdir()):
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if "LeakSanitizer: detected memory leaks" not in text or "ERROR: AddressSanitizer" in text:
+            found.append(text)
+            continue
+        for leak in re.split(r"\n\s*\n", text):
+            frames = [line for line in leak.splitlines() if re.match(r"\s*#[1-9]", line)]
+            # Who asked for the memory: the frames between the allocator and the interpreter.
+            asked = list(itertools.takewhile(lambda line: not re.search(r" in _?Py|nanobind", line), frames))
+            if any(re.search(r"parsifal/_core|/cpp/\w+\.[ch]pp|/bindings/\w+\.[ch]pp", line) for line in asked):
+                found.append(leak)
+    return found
+
+
+def run(name: str, command: list[str | Path], env: dict[str, str], wrapper: list[str]) -> bool:
+    """Run a part; return whether it passed."""
+    print(f"== {name}", flush=True)
+    return subprocess.run([*wrapper, *command], cwd=ROOT, env=env, check=False).returncode == 0
+
+
+def main(arguments: list[str]) -> int:
+    """Build, run, read the reports."""
+    if not arguments or arguments[0] not in RUNTIME:
+        print(__doc__, file=sys.stderr)
+        return 2
+    kind, rest = arguments[0], arguments[1:]
+    quick = "--quick" in rest
+    rest = [argument for argument in rest if argument != "--quick"]
+    place = ROOT / "build" / "sanitize" / kind
+    place.mkdir(parents=True, exist_ok=True)
+    python = build(kind, place)
+    env = environment(kind, place)
+    # ThreadSanitizer needs its memory where the kernel's randomisation may have put something else.
+    wrapper = ["setarch", "-R"] if kind == "thread" else []
+    passed = run("hammer", [python, "scripts/hammer.py", "--rounds", "1" if quick else "3"], env, wrapper)
+    if not quick:
+        tests = THREADED if kind == "thread" else ["tests", *(f"--ignore={name}" for name in NOT_REACHED)]
+        # Under ThreadSanitizer the worker processes of pytest-xdist die; the tests' own threads keep the cores busy.
+        workers = ["-p", "no:xdist"] if kind == "thread" else ["-n", "2"]
+        command = [python, "-m", "pytest", "-q", *workers, "-p", "no:cacheprovider", *(rest or tests)]
+        passed = run("tests", command, env, wrapper) and passed
+    reports = findings(place / "log")
+    for report in reports:
+        print(report)
+    print(f"{kind}: {'passed' if passed else 'FAILED'}, {len(reports)} report(s) on our code")
+    return 0 if passed and not reports else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
