@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-instructions bench-instructions-update limits stubs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -37,6 +37,17 @@ bench: $(STAMP)
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
+
+# Instructions of small solves under valgrind, beside benchmarks/baselines/instructions.json.
+bench-instructions: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions
+
+bench-instructions-update: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions --update
+
+# Whether time limits, Ctrl-C and memory limits hold; ten minutes of an idle machine.
+limits: $(STAMP)
+	$(BIN)/python -m benchmarks.limits
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
