@@ -25,7 +25,7 @@ def data(n: int, p: int, k: int, *, noise: float, seed: int = 0) -> tuple[np.nda
 
 
 def cases() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Names and calls. Each is some ten to a hundred million instructions of the core."""
+    """Names and calls. Each is some five to a hundred million instructions of the core."""
     X, y = data(400, 4000, 10, noise=0.1)
     rows, single = np.ascontiguousarray(X), np.asfortranarray(X, dtype=np.float32)
     sparse = scipy.sparse.csr_matrix(np.where(np.abs(X) > 2.0, X, 0.0))
@@ -37,11 +37,11 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
     easy = data(150, 1500, 8, noise=0.05)
     yield "root alone", lambda: pf.solve(*easy, k=8, gamma=0.1, threads=1)
     wide = data(50, 400, 8, noise=0.3)
-    yield "search, k", lambda: pf.solve(*wide, k=8, gamma=0.5, node_limit=40, threads=1)
-    yield "search, penalty", lambda: pf.solve(*wide, penalty=1.0, gamma=0.5, node_limit=40, threads=1)
+    yield "search, k", lambda: pf.solve(*wide, k=8, gamma=0.5, node_limit=12, threads=1)
+    yield "search, penalty", lambda: pf.solve(*wide, penalty=1.0, gamma=0.5, node_limit=12, threads=1)
     tall = data(120, 40, 8, noise=1.0)
-    yield "search, tightened", lambda: pf.solve(*tall, k=8, gamma=10.0, node_limit=60, threads=1)
-    yield "path", lambda: pf.path(*tall, ks=range(1, 7), gamma=1.0, node_limit=20, threads=1)
+    yield "search, tightened", lambda: pf.solve(*tall, k=8, gamma=10.0, node_limit=25, threads=1)
+    yield "path", lambda: pf.path(*tall, ks=range(1, 7), gamma=1.0, node_limit=8, threads=1)
 
 
 def main(shim: str) -> None:
