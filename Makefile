@@ -8,6 +8,7 @@ PYTEST_ARGS ?= -n 2
 
 .PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
 .PHONY: sanitize sanitize-address sanitize-undefined sanitize-thread lock wheels
+.PHONY: bench-instructions bench-instructions-update limits
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -65,6 +66,17 @@ stress: $(STAMP)
 fuzz: $(STAMP)
 	$(BIN)/python -c "import atheris" 2> /dev/null || $(BIN)/python -m pip install --quiet "atheris>=2.3" || true
 	$(BIN)/python -m fuzz --minutes $(MINUTES)
+
+# Instructions of small solves under valgrind, beside benchmarks/baselines/instructions.json.
+bench-instructions: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions
+
+bench-instructions-update: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions --update
+
+# Whether time limits, Ctrl-C and memory limits hold; ten minutes of an idle machine.
+limits: $(STAMP)
+	$(BIN)/python -m benchmarks.limits
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

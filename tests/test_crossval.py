@@ -364,7 +364,7 @@ try:
 except KeyboardInterrupt:
     print("stopped", hasattr(model, "coef_"))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stdout) == (0, "stopped False\n"), done.stderr
 
 

@@ -15,7 +15,7 @@ from reference import make_data
 from sklearn.model_selection import KFold
 
 import parsifal as pf
-from parsifal import crossval
+from parsifal import crossval, fitbar, folds
 from parsifal.journal import Journal, packed, unpacked
 from stress.crash import main
 
@@ -41,8 +41,9 @@ def same(a: pf.SparseRegressorCV, b: pf.SparseRegressorCV) -> None:
 def folds_run(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for every fold that is really run."""
     seen: list[int] = []
-    run = crossval.run_fold
-    monkeypatch.setattr(crossval, "run_fold", lambda *args, **kw: (seen.append(1), run(*args, **kw))[1])
+    run = folds.run_fold
+    for module in (crossval, fitbar):
+        monkeypatch.setattr(module, "run_fold", lambda *args, **kw: (seen.append(1), run(*args, **kw))[1])
     return seen
 
 

@@ -238,7 +238,7 @@ def rounding_norms(design: Design, scan: Scan) -> FloatArray:
 
 
 def product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """a'b; all but large ones without a BLAS, whose threads go on spinning beside ours and are not ours to count."""
+    """a'b; all but large ones without a BLAS, whose threads would go on spinning, and are not ours to count."""
     work = a.shape[0] * a.shape[1] * b.shape[1]
     threads = thread_limit()
     if a.shape[0] <= _FEW_ROWS or work < _SMALL_PRODUCT or threads < usable_cores():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json as json_module
+import math
 import signal
 import sys
 import threading
@@ -79,7 +80,16 @@ class Output:
     def result(self, values: dict[str, Any]) -> None:
         """The one object of --json."""
         if self.json:
-            sys.stdout.write(json_module.dumps(values, indent=2, allow_nan=False) + "\n")
+            sys.stdout.write(json_module.dumps(_standard(values), indent=2, allow_nan=False) + "\n")
+
+
+def _standard(value: Any) -> Any:
+    """With null where JSON has no number: what was never computed, or is infinite."""
+    if isinstance(value, dict):
+        return {key: _standard(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_standard(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Live:

@@ -203,6 +203,8 @@ def in_order(
     largest = max((tile.nbytes for tile in tiles), default=0)
     if len(tiles) <= 1:
         for tile in tiles:
+            if time.monotonic() >= deadline:
+                raise TimeUp
             yield tile, use(tile, load(tile, np.empty(largest, np.uint8)))
         return
     turn = threading.Condition()
