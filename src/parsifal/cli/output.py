@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json as json_module
-import math
 import signal
 import sys
 import threading
@@ -21,6 +20,7 @@ from rich.text import Text
 
 from parsifal.errors import ParsifalError
 from parsifal.progress import History, Progress
+from parsifal.tabular.modelfile import without_nan
 
 OK, ERROR, USAGE, NOT_PROVEN, INVALID, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -80,16 +80,7 @@ class Output:
     def result(self, values: dict[str, Any]) -> None:
         """The one object of --json."""
         if self.json:
-            sys.stdout.write(json_module.dumps(_standard(values), indent=2, allow_nan=False) + "\n")
-
-
-def _standard(value: Any) -> Any:
-    """With null where JSON has no number: what was never computed, or is infinite."""
-    if isinstance(value, dict):
-        return {key: _standard(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_standard(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+            sys.stdout.write(json_module.dumps(without_nan(values), indent=2, allow_nan=False) + "\n")
 
 
 class Live:

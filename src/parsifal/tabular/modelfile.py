@@ -72,7 +72,7 @@ class SavedModel:
             "features": features,
             "intercept": self.intercept,
             "problem": self.problem,
-            "result": self.result,
+            "result": without_nan(self.result),
             "data": asdict(self.source),
             "recipe": asdict(self.recipe),
             "columns": [asdict(code) for code in self.codes],
@@ -192,6 +192,15 @@ def saved_model(
 def finite_or_none(value: float) -> float | None:
     """A number that JSON can hold."""
     return float(value) if math.isfinite(value) else None
+
+
+def without_nan(value: Any) -> Any:
+    """With null wherever JSON has no number: what was never computed, or is infinite."""
+    if isinstance(value, dict):
+        return {key: without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(entry) for entry in value]
+    return finite_or_none(value) if isinstance(value, float) else value
 
 
 def _finite(value: Any) -> float:
