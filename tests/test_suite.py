@@ -208,6 +208,10 @@ def test_ratios_say_what_is_only_a_bound(tmp_path: Path) -> None:
     assert any(line.startswith("fast seed 0, k: abess has the better support, 9 against 10") for line in told)
     assert any("okridge has its proof in 2.0000 s" in line for line in told)
     assert str(middle([Ratio(value=2.0), Ratio(value=16.0, sign=">"), Ratio(value=30.0)])) == ">16"
+    # The first may be anything above 2, so that the median is at least 16.
+    assert str(middle([Ratio(value=2.0, sign=">"), Ratio(value=16.0), Ratio(value=30.0)])) == ">16"
+    assert str(middle([Ratio(value=2.0), Ratio(value=16.0), Ratio(value=30.0, sign=">")])) == "16"
+    assert str(middle([Ratio(value=2.0), Ratio(value=16.0), Ratio(value=30.0, sign="<")])) == "<16"
 
 
 def test_profile() -> None:

@@ -63,7 +63,7 @@ def draw_profiles(judged: Judged, file: Path) -> bool:
             title=f"{'at most k columns' if form == 'k' else 'a penalty per column'}: {len(problems)} problems",
         )
         axis.grid(alpha=0.25)
-        axis.legend(loc="center right" if len(solvers) < 4 else "best", fontsize=8, frameon=False)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=5, fontsize=8, frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)
     return True
@@ -87,9 +87,10 @@ def draw_gaps(store: Store, file: Path) -> bool:
         for row in rows:
             history = np.array(row["history"], dtype=float)
             gap = np.clip((history[:, 1] - history[:, 2]) / np.maximum(np.abs(history[:, 1]), 1e-300), 0.0, 1.0)
-            seconds = np.maximum(history[:, 0], 1e-4)
-            if row["claim"] and row["seconds"]:
-                seconds, gap = np.append(seconds, max(row["seconds"], seconds[-1])), np.append(gap, 0.0)
+            seconds = np.maximum(history[:, 0], 1e-3)
+            if row["seconds"]:
+                seconds = np.append(seconds, max(row["seconds"], seconds[-1]))
+                gap = np.append(gap, 0.0 if row["claim"] else gap[-1])
             axis.step(seconds, 100 * gap, where="post", clip_on=False, **_line(row["solver"]))
             if row["claim"]:
                 axis.plot(seconds[-1], 100 * gap[-1], "o", color=_line(row["solver"])["color"], clip_on=False)

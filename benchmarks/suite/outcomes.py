@@ -94,9 +94,15 @@ def cpu_ratio(peer: Outcome, ours: Outcome) -> Ratio | None:
 
 
 def middle(ratios: list[Ratio]) -> Ratio | None:
-    """The median; of two in the middle the lower, so that a sign stays true."""
+    """The median, of two in the middle the lower; it is a bound itself if a bound on the wrong side could move it."""
+    if not ratios:
+        return None
     ordered = sorted(ratios, key=lambda ratio: ratio.value)
-    return ordered[(len(ordered) - 1) // 2] if ordered else None
+    at = (len(ordered) - 1) // 2
+    lower = any(ratio.sign == ">" for ratio in ordered[: at + 1])
+    upper = any(ratio.sign == "<" for ratio in ordered[at:])
+    sign = "~" if lower and upper else ">" if lower else "<" if upper else ""
+    return Ratio(value=ordered[at].value, sign=sign)
 
 
 def findings(judged: dict[Key, dict[str, Outcome]]) -> list[Finding]:
