@@ -154,18 +154,21 @@ class Root:
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
-        fixed = any(step.out.size + step.into.size for step in self.steps)
-        self.lower_bound = max(self.lower_bound, min(bound, self.cutoff) if fixed else bound)
+        self.lower_bound = max(self.lower_bound, min(bound, self.cutoff) if self._fixed else bound)
+
+    @property
+    def _fixed(self) -> bool:
+        return any(step.out.size + step.into.size for step in self.steps)
 
     def fix_with(
         self, dual: DualPoint, old: FixArray, index: IntArray | None, diagonal: FloatArray | None
     ) -> tuple[FixArray, int]:
-        """Fix what `dual` allows, and note the round for the certificate.
+        """Note the round for the certificate, take over its bound, and fix what `dual` allows.
 
         `index` are the columns that `old` and the dual point's beta are for; None: all. Returns the new fixes and how
         many there are; -1 if nothing below the cutoff is left.
         """
-        p = self.problem
+        p, fixed_before = self.problem, self._fixed
         new, count = fix_columns(
             dual.beta, old, bound=dual.bound, cutoff=self.cutoff, gamma=p.gamma, penalty=p.penalty, k=p.k
         )
@@ -183,6 +186,8 @@ class Root:
                 diagonal=None if index is None else np.zeros(index.size) if diagonal is None else diagonal,
             )
         )
+        # In this order, since Ctrl-C may come between any two lines: no bound without the record that proves it.
+        self.lower_bound = max(self.lower_bound, min(dual.bound, self.cutoff) if fixed_before else dual.bound)
         self.fix[columns] = new[changed]
         if count < 0:
             self.raise_bound(self.cutoff)
@@ -254,7 +259,6 @@ def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
     _offer_best(root, work, best_support(q, fix, _incumbent_in(root, fix, work.index)))
     for point in reversed(handover.points):
         dual = point.bound(root.problem, root.fix)
-        root.raise_bound(dual.bound)
         if not root.steps:
             root.first_beta = point.beta
         _, count = root.fix_with(dual, root.fix, None, None)
@@ -284,14 +288,12 @@ def _read_rounds(
         try:
             with suppress(TimeUp):
                 _improve_on_working_set(root, work, last)
-            root.raise_bound(last.bound)
-            report(root)
         finally:
-            # Whatever ends the round, its bound and its record belong together.
+            # Whatever ends the round, its bound and its record are kept.
             if not root.steps:
                 root.first_beta = last.beta
-            root.raise_bound(last.bound)
             _, count = root.fix_with(dual, root.fix, None, None)
+        report(root)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
         if _few_left(root, work):
@@ -347,19 +349,19 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
         diagonal = None if tightened is None else tightened.diagonal
         try:
-            root.raise_bound(node.bound)
             with suppress(TimeUp):
                 starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
                 root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
-                missed = not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP
+                gap = relative_gap(root.incumbent.objective, max(root.lower_bound, node.bound))
+                missed = node.stop != "cutoff" and gap > max(_RESTART_GAP, root.rel_gap)
                 if missed and not restarted and time.monotonic() < deadline:
                     restarted = True
                     count = restart_count(reduced.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
                     root.offer(reduced.fit(reduced.quadratic.restarts(reduced.fix, node.s, count)))
-            report(root)
         finally:
             root.reduced, root.tightened, root.v = reduced, tightened, v
             new, count = root.fix_with(dual, reduced.fix, reduced.index, diagonal)
+        report(root)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
