@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
+CXX_FILES := $(wildcard cpp/*.?pp bindings/*.?pp bindings/*/*.?pp)
+SOURCES := pyproject.toml CMakeLists.txt $(CXX_FILES)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
 .PHONY: sanitize sanitize-address sanitize-undefined sanitize-thread lock wheels
 
 demo: $(STAMP)
@@ -26,18 +27,45 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror cpp/* bindings/*
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(STAMP)
 	-$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i cpp/* bindings/*
+	$(BIN)/clang-format -i $(CXX_FILES)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
+
+# Parsifal beside its peers, each in an environment of its own below .peers; a run that was stopped goes on.
+peers: $(STAMP)
+	$(BIN)/python -m benchmarks.suite.environments
+
+test-peers: peers
+	PARSIFAL_PEERS=1 $(BIN)/python -m pytest -q tests/test_suite_peers.py
+
+bench-quick: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan quick --fresh
+
+bench-full: $(STAMP) peers
+	$(BIN)/python -m benchmarks.suite --plan full
+
+# kill -9 and SIGTERM at 50 random moments of each command, then the same answer as without: about half an hour.
+crash: $(STAMP)
+	$(BIN)/python -m stress.crash
+
+# Random problems through every method, see docs/testing.md: MINUTES=60, or PROBLEMS=20000; SEED=1 START=500 to go on.
+MINUTES ?= 10
+stress: $(STAMP)
+	$(BIN)/python -m stress --minutes $(MINUTES) $(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(SEED),--seed $(SEED)) $(if $(START),--start $(START))
+
+# Changed bytes through everything that reads bytes. atheris guides it by coverage; without it the bytes change blindly.
+fuzz: $(STAMP)
+	$(BIN)/python -c "import atheris" 2> /dev/null || $(BIN)/python -m pip install --quiet "atheris>=2.3" || true
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi

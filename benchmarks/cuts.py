@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import parsifal as pf
-from benchmarks.peers import objective
 from benchmarks.report import Column, Table, environment, parser
 from benchmarks.search import counts
+from benchmarks.suite.referee import objective
 from benchmarks.timing import timed
 
 PACKAGES = {"scip": "pyscipopt", "gurobi": "gurobipy", "highs": "highspy"}

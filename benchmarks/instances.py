@@ -26,7 +26,6 @@ class Instance:
     n: int
     p: int
     fixed: bool = False
-    peers: bool = False
 
 
 def synthetic(
@@ -38,7 +37,6 @@ def synthetic(
     rho: float = 0.0,
     sqrt_snr: float = 20.0,
     gamma: float | None = None,
-    peers: bool = False,
 ) -> Instance:
     """A problem of `make_sparse_regression`; gamma = 1/sqrt(n) unless given."""
 
@@ -56,7 +54,6 @@ def synthetic(
         draw=draw,
         n=n,
         p=p,
-        peers=peers,
     )
 
 
@@ -97,9 +94,9 @@ def real(group: str, name: str, load: Callable[[], Data], k: int, gamma: float |
 
 def table() -> list[Instance]:
     """The rows of the speed table."""
-    rows = [synthetic("a", n=n, p=2000, peers=True) for n in (60, 80, 100, 120, 150, 200)]
+    rows = [synthetic("a", n=n, p=2000) for n in (60, 80, 100, 120, 150, 200)]
     rows += [synthetic("b", n=n, p=2000, gamma=1.0) for n in (80, 100, 120, 150, 200)]
-    rows += [synthetic("c", n=500, p=1000, rho=rho, sqrt_snr=s, peers=True) for rho, s in ((0.5, 3.0), (0.7, 2.0))]
+    rows += [synthetic("c", n=500, p=1000, rho=rho, sqrt_snr=s) for rho, s in ((0.5, 3.0), (0.7, 2.0))]
     rows += [real("d", "diabetes", diabetes, 10, gamma) for gamma in (None, 1.0)]
     rows += [real("e", "breast cancer", breast_cancer, 8, None)]
     rows += [synthetic("f", n=250, p=5000, sqrt_snr=3.0), synthetic("f", n=200, p=5000, k=20)]
@@ -118,9 +115,9 @@ def growth() -> dict[str, list[Instance]]:
 def quick() -> tuple[list[Instance], dict[str, list[Instance]]]:
     """Both tables at the sizes of a smoke test."""
     rows = [
-        synthetic("a", n=60, p=200, k=5, peers=True),
+        synthetic("a", n=60, p=200, k=5),
         synthetic("b", n=60, p=200, k=5, gamma=1.0),
-        synthetic("c", n=100, p=80, k=5, rho=0.5, sqrt_snr=3.0, peers=True),
+        synthetic("c", n=100, p=80, k=5, rho=0.5, sqrt_snr=3.0),
         real("d", "diabetes", diabetes, 3, None),
         synthetic("f", n=80, p=300, k=5, sqrt_snr=3.0),
     ]

@@ -3,11 +3,17 @@
 #include "relaxation.hpp"
 
 #include <nanobind/eigen/dense.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "bindings.hpp"
 #include "gram.hpp"
+#include "listen.hpp"
+#include "make_rounding.hpp"
 #include "swap.hpp"
 #include "tighten.hpp"
 
@@ -37,11 +43,23 @@ const char* name(Stop stop) {
 void bind_relaxation(nb::module_& m) {
     m.def(
         "gram",
-        [](Matrix a, Matrix b) {
+        [](Matrix a, Matrix b, int threads, double seconds) {
+            const Alarm alarm(seconds, listen);
             nb::gil_scoped_release release;
-            return gram(a, b);
+            return gram(a, b, Team{threads, alarm});
         },
-        "a"_a, "b"_a, "a'b, without a BLAS.");
+        "a"_a, "b"_a, "threads"_a = 0, "seconds"_a = INFINITY, "a'b, without a BLAS.");
+
+    m.def(
+        "submatrix",
+        [](Matrix a, const std::vector<Index>& keep, int threads, double seconds) {
+            for (const Index j : keep)
+                if (j < 0 || j >= std::min(a.rows(), a.cols())) throw std::invalid_argument("index out of range");
+            const Alarm alarm(seconds, listen);
+            nb::gil_scoped_release release;
+            return submatrix(a, keep, Team{threads, alarm});
+        },
+        "a"_a, "keep"_a, "threads"_a = 0, "seconds"_a = INFINITY, "a[np.ix_(keep, keep)], in Fortran order.");
 
     m.def(
         "residual",
@@ -57,9 +75,11 @@ void bind_relaxation(nb::module_& m) {
     m.def(
         "relax",
         [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
-           Vector start, double cutoff, double tolerance, int max_solves) {
-            const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
-            Relaxation relaxation(q);
+           Vector start, double cutoff, double tolerance, int max_solves, Vector norm,
+           const std::array<double, 5>& rounding, double seconds) {
+            const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k, make_rounding(norm, rounding)};
+            const Alarm alarm(seconds, listen);
+            Relaxation relaxation(q, alarm);
             RelaxationResult r;
             {
                 nb::gil_scoped_release release;
@@ -79,40 +99,44 @@ void bind_relaxation(nb::module_& m) {
             return d;
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "start"_a, "cutoff"_a,
-        "tolerance"_a, "max_solves"_a, "Solve the relaxation of one node of the reduced problem.");
+        "tolerance"_a, "max_solves"_a, "norm"_a, "rounding"_a, "seconds"_a = INFINITY,
+        "Solve the relaxation of one node of the reduced problem.");
 
     m.def(
         "local_search",
         [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
-           std::vector<Index> support, bool greedy, int max_moves) {
+           std::vector<Index> support, bool greedy, int max_moves, double seconds) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             double value;
             {
+                const Alarm alarm(seconds, listen);
                 nb::gil_scoped_release release;
-                LocalSearch search(q);
+                LocalSearch search(q, alarm);
                 if (greedy) search.greedy(fix, support);
                 value = search.improve(fix, support, max_moves);
             }
             return std::pair(support, value);
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "support"_a, "greedy"_a,
-        "max_moves"_a, "Improve a support by additions, removals and swaps; greedy fills it first.");
+        "max_moves"_a, "seconds"_a = INFINITY,
+        "Improve a support by additions, removals and swaps; greedy fills it first.");
 
     m.def(
         "restarts",
         [](Matrix gram, Vector v0, Vector beta0, double ls0, double gamma, double penalty, Index k, ConstFix fix,
-           Vector s, int count) {
+           Vector s, int count, double seconds) {
             const Quadratic q{gram, v0, beta0, ls0, gamma, penalty, k};
             std::vector<Index> best;
             double value;
             {
+                const Alarm alarm(seconds, listen);
                 nb::gil_scoped_release release;
-                value = LocalSearch(q).restarts(fix, s, count, best);
+                value = LocalSearch(q, alarm).restarts(fix, s, count, best);
             }
             return std::pair(best, value);
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "s"_a, "count"_a,
-        "Local search from random supports drawn from the columns with s > 0.");
+        "seconds"_a = INFINITY, "Local search from random supports drawn from the columns with s > 0.");
 
     m.def(
         "choose",
@@ -146,10 +170,11 @@ void bind_relaxation(nb::module_& m) {
 
     m.def(
         "tightening",
-        [](Matrix gram, Vector weight, int max_newton) {
+        [](Matrix gram, Vector weight, int max_newton, double unit, double gamma, double seconds) {
+            const Alarm alarm(seconds, listen);
             nb::gil_scoped_release release;
-            return tightening(gram, weight, max_newton);
+            return tightening(gram, weight, max_newton, unit, gamma, alarm);
         },
-        "gram"_a, "weight"_a, "max_newton"_a,
-        "A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.");
+        "gram"_a, "weight"_a, "max_newton"_a, "unit"_a, "gamma"_a, "seconds"_a = INFINITY,
+        "A diagonal d with gram - diag(d) positive semidefinite beyond rounding that makes weight'd large.");
 }

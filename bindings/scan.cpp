@@ -6,10 +6,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "bindings.hpp"
 #include "generate.hpp"
+#include "listen.hpp"
 #include "synthetic.hpp"
 
 namespace nb = nanobind;
@@ -50,7 +52,7 @@ auto* pointer(const Array& array, std::size_t length, const char* what) {
 
 template <class Matrix>
 bool scan_matrix(const Matrix& x, const In& v, const In& shift, const In& sum_weight, const In& square_weight,
-                 const Out& xv, const Out& sums, const Out& squares, int threads) {
+                 const Out& xv, const Out& sums, const Out& squares, int threads, double seconds) {
     const std::size_t n = rows(x), p = width(x);
     check(sums.is_valid() == squares.is_valid(), "sums and squares come together");
     const ScanInput in{pointer(v, n, "v must have one entry a row"),
@@ -60,19 +62,21 @@ bool scan_matrix(const Matrix& x, const In& v, const In& shift, const In& sum_we
     const ScanOutput out{pointer(xv, p, "xv must have one entry a column"),
                          pointer(sums, p, "sums must have one entry a column"),
                          pointer(squares, p, "squares must have one entry a column")};
+    const Alarm alarm(seconds, listen);
     const nb::gil_scoped_release release;
-    return scan(x, in, out, threads);
+    return scan(x, in, out, Team{threads, alarm});
 }
 
 template <class Matrix>
-void gather_matrix(const Matrix& x, const Index& idx, const Out2& out, int threads) {
+void gather_matrix(const Matrix& x, const Index& idx, const Out2& out, int threads, double seconds) {
     const std::size_t m = idx.shape(0);
     check(out.shape(0) == rows(x) && out.shape(1) == m, "out must have one row a row of X and one column an index");
     for (std::size_t k = 0; k < m; ++k) {
         check(idx.data()[k] >= 0 && static_cast<std::size_t>(idx.data()[k]) < width(x), "index out of range");
     }
+    const Alarm alarm(seconds, listen);
     const nb::gil_scoped_release release;
-    gather(x, idx.data(), m, out.data(), threads);
+    gather(x, idx.data(), m, out.data(), Team{threads, alarm});
 }
 
 const std::byte* address(std::uintptr_t value) { return reinterpret_cast<const std::byte*>(value); }
@@ -82,11 +86,11 @@ nb::class_<Matrix> bind(nb::module_& m, const char* name, const char* doc) {
     return nb::class_<Matrix>(m, name, doc)
         .def("scan", &scan_matrix<Matrix>, "v"_a.noconvert(), "shift"_a.noconvert().none(),
              "sum_weight"_a.noconvert().none(), "square_weight"_a.noconvert().none(), "xv"_a.noconvert(),
-             "sums"_a.noconvert().none(), "squares"_a.noconvert().none(), "threads"_a,
+             "sums"_a.noconvert().none(), "squares"_a.noconvert().none(), "threads"_a, "seconds"_a = INFINITY,
              "One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. "
-             "Returns whether all of them are finite.")
+             "Returns whether all of them are finite; TimeUp if it takes more than `seconds`.")
         .def("gather", &gather_matrix<Matrix>, "idx"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
-             "Copy columns to a Fortran-ordered array of doubles.");
+             "seconds"_a = INFINITY, "Copy columns to a Fortran-ordered array of doubles.");
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "search.hpp"
 
 #include <nanobind/eigen/dense.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
 #include <exception>
 
 #include "bindings.hpp"
+#include "make_rounding.hpp"
 #include "ragged.hpp"
 #include "state.hpp"
 
@@ -20,9 +22,9 @@ void bind_search(nb::module_& m) {
            double gamma, double penalty, Index k, ConstFix fix, Eigen::Ref<const VectorXd> w,
            Eigen::Ref<const VectorXd> diagonal, std::vector<Index> twin, double objective, double rel_gap,
            double abs_gap, double time_limit, double node_limit, int threads, int branching, double memory_limit,
-           double certificate_limit, Index rank, nb::object poll, nb::object state, nb::object save,
-           double save_every) {
-            const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k};
+           double certificate_limit, Index rank, nb::object poll, nb::object state, nb::object save, double save_every,
+           Eigen::Ref<const VectorXd> norm, const std::array<double, 5>& rounding) {
+            const Quadratic root{gram, v0, beta0, ls0, gamma, penalty, k, make_rounding(norm, rounding)};
             SearchOptions options;
             options.rel_gap = rel_gap;
             options.abs_gap = abs_gap;
@@ -93,6 +95,6 @@ void bind_search(nb::module_& m) {
         },
         "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a, "fix"_a, "w"_a, "diagonal"_a, "twin"_a,
         "objective"_a, "rel_gap"_a, "abs_gap"_a, "time_limit"_a, "node_limit"_a, "threads"_a, "branching"_a,
-        "memory_limit"_a, "certificate_limit"_a, "rank"_a, "poll"_a.none(), "state"_a.none() = nb::none(),
-        "save"_a.none() = nb::none(), "save_every"_a = INFINITY, "Branch and bound on the reduced problem.");
+        "memory_limit"_a, "certificate_limit"_a, "rank"_a, "poll"_a.none(), "state"_a.none(), "save"_a.none(),
+        "save_every"_a, "norm"_a, "rounding"_a, "Branch and bound on the reduced problem.");
 }

@@ -78,4 +78,57 @@ Index fix_columns(const ConstVector& beta, double bound, double cutoff, const Du
     return room < 0 ? -1 : fixed;
 }
 
+Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, const ConstVector& beta,
+                 const ConstVector& d, const ConstVector& g, double enough,
+                 std::vector<std::pair<double, double>>& scratch) {
+    Index room = q.k;
+    for (Index j = 0; j < fix.size(); ++j) room -= fix[j] > 0;
+    const auto most = static_cast<size_t>(std::max<Index>(room, 0));
+    // LS + v'beta is a parabola along the segment.
+    const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
+    const double level = q.least_squares(v, beta) + v.dot(beta);
+    double slope = 0;
+    auto evaluate = [&](double t) {
+        double taken = 0, climb = 0;
+        scratch.clear();
+        for (Index j = 0; j < fix.size(); ++j) {
+            if (fix[j] < 0) continue;
+            const double b = beta[j] + t * g[j], a = 0.5 * q.gamma * b * b - q.lambda;
+            if (fix[j] > 0) {
+                taken += a;
+                climb += b * g[j];
+            } else if (a > 0) {
+                scratch.emplace_back(a, b * g[j]);
+            }
+        }
+        if (scratch.size() > most) {
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+        }
+        for (const auto& [a, c] : scratch) {
+            taken += a;
+            climb += c;
+        }
+        slope = rise + 2 * t * curve - q.gamma * climb;
+        return level + t * (rise + t * curve) - taken;
+    };
+    Along best{0, evaluate(0)};
+    if (!(slope > 0)) return best;
+    double low = 0, high = 1, low_slope = slope, high_slope = 0;
+    double t = 1;
+    for (int evaluation = 0; evaluation < 9; ++evaluation) {
+        const double value = evaluate(t);
+        if (value > best.value) best = {t, value};
+        if (value > enough || (t == 1 && slope >= 0)) break;
+        (slope > 0 ? low : high) = t;
+        (slope > 0 ? low_slope : high_slope) = slope;
+        if (high - low < 0.05 * high) break;
+        // The zero of the slope's chord, kept off the ends; in turn with halving, since D has kinks.
+        const double chord = low_slope / (low_slope - high_slope);
+        t = low + (high - low) * (evaluation % 2 == 0 ? std::clamp(chord, 0.1, 0.9) : 0.5);
+    }
+    return best;
+}
+
 }  // namespace parsifal

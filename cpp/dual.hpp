@@ -5,6 +5,7 @@
 // is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "quadratic.hpp"
@@ -26,5 +27,16 @@ DualChoice choose(const ConstVector& beta, const ConstFix& fix, double gamma, do
 // -1 if a contradiction shows that the node holds no improving solution.
 Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, double gamma,
                   double lambda, Index k, Eigen::Ref<Eigen::Matrix<signed char, Eigen::Dynamic, 1>> fix);
+
+// A point on the segment between two dual points, t = 0 the first, t = 1 the second, and its dual value.
+struct Along {
+    double t = 0, value = -INFINITY;
+};
+
+// Where D is largest on the segment from (v, beta) to (v + d, beta + g), nearly: D is concave, and an evaluation costs
+// no more than a selection of the k largest. Stops early at a value above `enough`.
+Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, const ConstVector& beta,
+                 const ConstVector& d, const ConstVector& g, double enough,
+                 std::vector<std::pair<double, double>>& scratch);
 
 }  // namespace parsifal

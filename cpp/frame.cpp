@@ -20,7 +20,7 @@ std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> colu
 
     const bool whole_gram = m == root.size() && diagonal.isZero(0);
     if (whole_gram)
-        frame->gram = root.gram;
+        frame->whole = &root.gram;
     else
         frame->gram.resize(m, m);
     frame->beta0.resize(m);
@@ -34,6 +34,14 @@ std::shared_ptr<Frame> make_frame(const Quadratic& root, std::vector<Index> colu
         frame->gram(b, b) = (column[j] - diagonal[b]) * (frame->scale[b] * frame->scale[b]);
     }
     frame->v0 = w.cwiseQuotient(frame->scale);
+    if (root.rounding.norm.size() > 0) {
+        const VectorXd change = whole - root.v0;
+        frame->rounding = root.rounding.moved(change.cwiseAbs().dot(root.rounding.norm), (change.array() != 0).count());
+        frame->rounding.norm = root.rounding.norm(frame->columns).eval();
+        if (!diagonal.isZero(0))
+            frame->rounding =
+                frame->rounding.tightened(frame->scale, w.cwiseAbs().dot(root.rounding.norm(frame->columns)));
+    }
     return frame;
 }
 

@@ -2,11 +2,17 @@
 // and make what comes next slower than the product was.
 #pragma once
 
+#include <vector>
+
 #include "quadratic.hpp"
+#include "threads.hpp"
 
 namespace parsifal {
 
 // a'b; only one triangle is computed where a and b are the same array.
-MatrixXd gram(const ConstMatrix& a, const ConstMatrix& b);
+MatrixXd gram(const ConstMatrix& a, const ConstMatrix& b, const Team& team);
+
+// The rows and columns `keep` of a square matrix.
+MatrixXd submatrix(const ConstMatrix& a, const std::vector<Index>& keep, const Team& team);
 
 }  // namespace parsifal

@@ -10,6 +10,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
+
+#include "rounding.hpp"
 
 namespace parsifal {
 
@@ -30,6 +33,7 @@ struct Quadratic {
     double gamma;
     double lambda;  // 0: no penalty
     Index k;        // >= m: no cardinality constraint
+    Rounding rounding = {};
 
     Index size() const { return gram.rows(); }
 
@@ -44,6 +48,23 @@ struct Quadratic {
             const double step = v[j] - v0[j];
             if (step != 0.0) beta.noalias() -= step * gram.col(j);
         }
+    }
+
+    // Lengthens every beta_j by what rounding can have taken from it; returns what it can have added to LS(v) + v'beta.
+    // `beta` must come from `gradient`.
+    double allow_for_rounding(const ConstVector& v, VectorXd& beta) const {
+        if (rounding.norm.size() == 0) return 0;
+        double reach = rounding.reach, size = 0;
+        Index terms = 0;
+        for (Index j = 0; j < beta.size(); ++j) {
+            if (v[j] == 0 && v0[j] == 0) continue;
+            ++terms;
+            reach += std::abs(v[j] - v0[j]) * rounding.norm[j];
+            size += std::abs(v[j]) * rounding.norm[j];
+        }
+        const double error = rounding.error + rounding.unit_for(terms) * reach;
+        for (Index j = 0; j < beta.size(); ++j) beta[j] += std::copysign(error * rounding.norm[j], beta[j]);
+        return rounding.base + rounding.drift * reach + 2 * error * (reach + size);
     }
 };
 

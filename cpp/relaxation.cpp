@@ -3,25 +3,28 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cholesky.hpp"
+
 namespace parsifal {
 
 namespace {
 
 constexpr signed char kind_z = 0, kind_t = 1, kind_a = 2;  // A = fixed in, or U
 
-// The proximal weight, relative to a column's squared norm. Measured on the paper's Figure 1 instances: from a cold
-// start a heavy weight that shrinks slowly needs the fewest systems (a tiny one is the plain active-set method, and
-// cycles between splits when the ridge is weak); the better the start, the lighter it may be.
-constexpr double delta_cold = 1e-1, delta_warm = 1e-7, delta_min = 1e-11, delta_max = 10;
+// The proximal weight, relative to a column's squared norm. Measured on a set of thirty instances of all kinds: a heavy
+// weight that shrinks slowly needs the fewest systems (a tiny one is the plain active-set method, whose steps are cut
+// short again and again, or cycle, when the ridge is weak). Only a start that is all but solved wants a light one: the
+// weight is this many times its relative gap.
+constexpr double delta_cold = 0.2, delta_per_gap = 10, delta_warm = 1e-7, delta_min = 1e-11, delta_max = 10;
 // Shrink per move of the centre, where the split has settled, and growth after short steps.
-constexpr double delta_shrink = 0.4, delta_settled = 0.05, delta_grow = 10;
+constexpr double delta_shrink = 0.6, delta_settled = 0.2, delta_grow = 10;
 // The inner problem counts as solved when its residual is this small beside the move it makes.
 constexpr double inexact = 0.5;
 constexpr double short_step = 0.25;
 
 }  // namespace
 
-Relaxation::Relaxation(const Quadratic& problem) : q_(problem) {
+Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
     const Index m = q_.size();
     for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
                         &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
@@ -33,6 +36,18 @@ Relaxation::Relaxation(const Quadratic& problem) : q_(problem) {
 double Relaxation::dual_value(const VectorXd& v, const VectorXd& beta) {
     const DualChoice choice = choose(beta, fix_, q_.gamma, q_.lambda, q_.k, scratch_);
     return q_.least_squares(v, beta) + v.dot(beta) - choice.taken;
+}
+
+double Relaxation::safe_bound(const VectorXd& v, VectorXd& beta) {
+    q_.gradient(v, beta);
+    const double squares = q_.least_squares(v, beta), fit = v.dot(beta), error = q_.allow_for_rounding(v, beta);
+    const DualChoice choice = choose(beta, fix_, q_.gamma, q_.lambda, q_.k, scratch_);
+    if (q_.rounding.norm.size() == 0) return squares + fit - choice.taken;
+    // The last sums: of a_j >= -lambda there are at most k, and fixing adds a few more.
+    const auto terms = static_cast<double>(std::min(q_.k, q_.size()));
+    const double sums = (terms + 16) * unit_roundoff *
+                        (std::abs(squares) + std::abs(fit) + std::abs(choice.taken) + 2 * terms * q_.lambda);
+    return squares + fit - choice.taken - error - sums;
 }
 
 double Relaxation::primal_value() {
@@ -117,9 +132,14 @@ bool Relaxation::newton_direction(double theta, bool cardinality) {
         rhs_(b, 0) = beta_[j] + beta_step_[j] - weight * v_[j] + delta_[j] * centre_[j];
         rhs_(b, 1) = ties_[j];
     }
-    factor_.compute(hessian_);
-    if (factor_.info() != Eigen::Success) return false;
-    factor_.solveInPlace(rhs_);
+    if (size > large_system) {
+        if (!factorise(hessian_, alarm_)) return false;
+        solve_factorised(hessian_, rhs_);
+    } else {
+        factor_.compute(hessian_);
+        if (factor_.info() != Eigen::Success) return false;
+        factor_.solveInPlace(rhs_);
+    }
     double tau = 1 / theta;
     if (cardinality) {
         double pull = 0, give = q_.gamma * (static_cast<double>(room_) - full);
@@ -139,17 +159,40 @@ bool Relaxation::newton_direction(double theta, bool cardinality) {
     return step_.allFinite();
 }
 
+// The best dual point so far, or a better one between it and the present iterate. Newton's iterates are primal in
+// nature: their own dual values are poor long before the end, while a part of the way towards them is often enough to
+// prune.
+void Relaxation::raise_bound(RelaxationResult& result, double cutoff) {
+    if (result.bound == -INFINITY) {
+        result.bound = dual_value(v_, beta_);
+        best_v_ = v_;
+        best_beta_ = beta_;
+        return;
+    }
+    step_ = v_ - best_v_;
+    beta_step_ = beta_ - best_beta_;
+    const Along along = best_along(q_, fix_, best_v_, best_beta_, step_, beta_step_, cutoff, pairs_);
+    if (!(along.value > result.bound)) return;
+    result.bound = along.value;
+    best_v_ += along.t * step_;
+    best_beta_ += along.t * beta_step_;
+}
+
 RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance,
-                                   double slack, int max_solves, bool resume) {
+                                   double slack, int max_solves, const VectorXd* anchor) {
     const Index m = q_.size();
     RelaxationResult result;
-    result.bound = resume ? best_bound_ : -INFINITY;
     fix_ = fix;
     room_ = q_.k;
     for (Index j = 0; j < m; ++j) room_ -= fix_[j] > 0;
     room_ = std::max<Index>(room_, 0);
     // A column that has just been fixed out keeps its coefficient for now: any v is a dual point, and so the bound
     // starts where the parent's ended. The first step takes it out.
+    if (anchor) {
+        best_v_ = *anchor;
+        q_.gradient(best_v_, best_beta_);
+        result.bound = dual_value(best_v_, best_beta_);
+    }
     v_ = start;
     q_.gradient(v_, beta_);
 
@@ -163,7 +206,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
     };
     {
         const double primal = primal_value(), gap = primal - dual_value(v_, beta_);
-        set_delta(std::isfinite(primal) ? std::clamp(delta_cold * gap / std::abs(primal), delta_warm, delta_cold)
+        set_delta(std::isfinite(primal) ? std::clamp(delta_per_gap * gap / std::abs(primal), delta_warm, delta_cold)
                                         : delta_cold);
     }
 
@@ -173,15 +216,10 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
     double theta = last_theta_, accepted = 0;
     int short_steps = 0;
     for (;;) {
-        const double bound = dual_value(v_, beta_);
-        if (bound > result.bound) {
-            result.bound = bound;
-            best_v_ = v_;
-            best_beta_ = beta_;
-        }
+        raise_bound(result, cutoff);
         result.primal = primal_value();
         result.theta = theta;
-        if (result.bound > cutoff) {
+        if (result.bound > cutoff && safe_bound(best_v_, safe_beta_) > cutoff) {
             result.stop = Stop::cutoff;
             break;
         }
@@ -191,7 +229,7 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
             result.stop = Stop::converged;
             break;
         }
-        if (result.solves >= max_solves) break;
+        if (result.solves >= max_solves || alarm_.rings()) break;
 
         bool cardinality = false;
         double value = smooth_dual(v_, beta_, theta, cardinality);
@@ -244,11 +282,9 @@ RelaxationResult Relaxation::solve(const ConstFix& fix, const ConstVector& start
         }
     }
     // The bound that is told belongs to a beta computed afresh, not to one that many steps have been added to.
-    q_.gradient(best_v_, best_beta_);
-    result.bound = dual_value(best_v_, best_beta_);
+    result.bound = safe_bound(best_v_, best_beta_);
     if (result.stop == Stop::cutoff && !(result.bound > cutoff)) result.stop = Stop::stalled;
     last_theta_ = theta;
-    best_bound_ = result.bound;
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include <Eigen/Cholesky>
 #include <vector>
 
+#include "alarm.hpp"
 #include "dual.hpp"
 #include "quadratic.hpp"
 #include "threshold.hpp"
@@ -24,7 +25,7 @@ enum class Stop { converged, cutoff, stalled };
 
 struct RelaxationResult {
     Stop stop = Stop::stalled;
-    double bound = -INFINITY;  // best D(v) seen
+    double bound = -INFINITY;  // best D(v) seen, less what rounding can be worth
     double primal = INFINITY;  // value of the relaxation at the last v: bound <= relaxation <= primal
     double theta = INFINITY;   // 1 / tau
     int solves = 0;            // linear systems
@@ -33,37 +34,43 @@ struct RelaxationResult {
 // Keeps its workspace between calls, so that a tree search allocates nothing at a node.
 class Relaxation {
   public:
-    explicit Relaxation(const Quadratic& problem);
+    explicit Relaxation(const Quadratic& problem, const Alarm& alarm = Alarm::never());
 
     // Starts from `start` (zero: cold start). Stops when primal - bound <= tolerance, when bound > cutoff, or, with
     // slack > 0, when primal - bound <= slack (cutoff - primal): the node cannot be pruned, so it must be branched on.
-    // `resume` goes on from the last call (same fixes), keeping its best bound.
+    // When the alarm rings it stops where it is: what has been found holds all the same.
+    // `anchor` is another dual point, best a good one: the bound is taken from the segments between it and the
+    // iterates.
     RelaxationResult solve(const ConstFix& fix, const ConstVector& start, double cutoff, double tolerance, double slack,
-                           int max_solves, bool resume = false);
+                           int max_solves, const VectorXd* anchor = nullptr);
 
     const VectorXd& v() const { return v_; }                  // last iterate: primal point
     const VectorXd& beta() const { return beta_; }            // its beta
     const VectorXd& best_v() const { return best_v_; }        // iterate of the best bound
-    const VectorXd& best_beta() const { return best_beta_; }  // its beta
+    const VectorXd& best_beta() const { return best_beta_; }  // its beta, lengthened by its rounding errors
     const VectorXd& s() const { return s_; }                  // fractional indicator of the last iterate
 
   private:
     double primal_value();
+    double safe_bound(const VectorXd& v, VectorXd& beta);  // the dual value less all that rounding can be worth
+    void raise_bound(RelaxationResult& result, double cutoff);
     double dual_value(const VectorXd& v, const VectorXd& beta);
     double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta, bool& cardinality);
     bool newton_direction(double theta, bool cardinality);
 
     const Quadratic& q_;
+    const Alarm& alarm_;
     Index room_ = 0;
     VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
-    VectorXd best_v_, best_beta_, zero_, ties_;
+    VectorXd best_v_, best_beta_, safe_beta_, zero_, ties_;
     Eigen::Matrix<signed char, Eigen::Dynamic, 1> fix_;
     std::vector<Index> active_;
     std::vector<signed char> kind_, previous_kind_, centre_kind_;
     MatrixXd hessian_, rhs_;
     Eigen::LLT<MatrixXd> factor_;
     std::vector<double> scratch_;
-    double last_theta_ = 0, best_bound_ = -INFINITY;
+    std::vector<std::pair<double, double>> pairs_;
+    double last_theta_ = 0;
     double rounding_ = 0;  // of the last smooth_dual
 };
 

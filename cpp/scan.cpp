@@ -46,13 +46,13 @@ struct Task {
 
 // Runs tile(task, out) over the grid, `out` standing at the task's first column.
 template <class Tile>
-bool run(const Grid& grid, const ScanOutput& out, int threads, const Tile& tile) {
+bool run(const Grid& grid, const ScanOutput& out, const Team& team, const Tile& tile) {
     const std::size_t p = grid.p;
     const std::size_t fields = out.sums ? 3 : 1;
     std::unique_ptr<double[]> partial;
     if (grid.chunks > 1) partial.reset(new double[grid.chunks * fields * p]);
 
-    parallel_for(grid.panels * grid.chunks, threads, [&](std::size_t index) {
+    parallel_for(grid.panels * grid.chunks, team, [&](std::size_t index) {
         const std::size_t chunk = index / grid.panels, panel = index % grid.panels;
         const Task task{chunk * grid.rows, std::min(grid.n, (chunk + 1) * grid.rows), panel * grid.panel,
                         std::min(p, (panel + 1) * grid.panel)};
@@ -182,7 +182,8 @@ void row_panel(const T* x, std::ptrdiff_t stride, std::size_t rows, std::size_t 
 }
 
 template <Mode mode>
-void row_tile(const StridedMatrix& x, const Task& task, const ScanInput& in, const ScanOutput& out) {
+void row_tile(const StridedMatrix& x, const Task& task, const ScanInput& in, const ScanOutput& out,
+              const Alarm& alarm) {
     const std::size_t width = task.col1 - task.col0;
     const std::ptrdiff_t item = static_cast<std::ptrdiff_t>(item_size(x.dtype));
     // The plain kernels step in whole, aligned entries; everything else is first packed, a few rows at a
@@ -203,6 +204,7 @@ void row_tile(const StridedMatrix& x, const Task& task, const ScanInput& in, con
 
     for (std::size_t row = task.row0; row < task.row1; row += kPanelRows) {
         const std::size_t rows = std::min(kPanelRows, task.row1 - row);
+        alarm.check();  // a tile of a file that is mapped into memory can be long in coming
         const std::byte* const start = x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride +
                                        static_cast<std::ptrdiff_t>(task.col0) * x.col_stride;
         std::fill_n(xv, fields * width, 0.0);
@@ -249,11 +251,11 @@ bool with_mode(std::size_t n, ScanInput in, const ScanOutput& out, const Run& ru
 
 template <class ColumnAt>
 bool scan_columns(std::size_t n, std::size_t p, std::size_t item, const ColumnAt& column_at, const ScanInput& in,
-                  const ScanOutput& out, int threads) {
+                  const ScanOutput& out, const Team& team) {
     const std::size_t fit = std::max<std::size_t>(1, kTaskBytes / (n * item) / kColumnsAtOnce);
     const Grid grid(n, p, item, fit * kColumnsAtOnce);
     return with_mode(n, in, out, [&]<Mode mode>(const ScanInput& input) {
-        return run(grid, out, threads,
+        return run(grid, out, team,
                    [&](const Task& task, const ScanOutput& to) { column_tile<mode>(column_at, task, input, to); });
     });
 }
@@ -262,8 +264,8 @@ bool scan_columns(std::size_t n, std::size_t p, std::size_t item, const ColumnAt
 // lines.
 template <class ColumnAt>
 void gather_columns(std::size_t n, std::size_t block, const ColumnAt& column_at, const std::int64_t* idx, std::size_t m,
-                    double* out, int threads) {
-    parallel_for(ceil_div(n, block), threads, [&](std::size_t task) {
+                    double* out, const Team& team) {
+    parallel_for(ceil_div(n, block), team, [&](std::size_t task) {
         const std::size_t row = task * block, rows = std::min(block, n - row);
         for (std::size_t k = 0; k < m; ++k) {
             const Column column = column_at(static_cast<std::size_t>(idx[k]));
@@ -295,30 +297,30 @@ bool all_finite(const ScanOutput& out, std::size_t p) {
     return zero == 0.0;
 }
 
-bool scan(const StridedMatrix& x, const ScanInput& in, const ScanOutput& out, int threads) {
+bool scan(const StridedMatrix& x, const ScanInput& in, const ScanOutput& out, const Team& team) {
     const std::size_t item = item_size(x.dtype);
-    const int workers = threads_for(x.n * x.p * item, threads);
+    const Team workers = team.worth(x.n * x.p * item);
     if (!rows_lie_apart(x)) return scan_columns(x.n, x.p, item, column_of(x), in, out, workers);
     const Grid grid(x.n, x.p, item, kPanelWidth);
     return with_mode(x.n, in, out, [&]<Mode mode>(const ScanInput& input) {
         return run(grid, out, workers,
-                   [&](const Task& task, const ScanOutput& to) { row_tile<mode>(x, task, input, to); });
+                   [&](const Task& task, const ScanOutput& to) { row_tile<mode>(x, task, input, to, team.alarm); });
     });
 }
 
-bool scan(const Table& x, const ScanInput& in, const ScanOutput& out, int threads) {
+bool scan(const Table& x, const ScanInput& in, const ScanOutput& out, const Team& team) {
     const std::size_t p = x.columns.size();
-    const int workers = threads_for(x.n * p * sizeof(double), threads);
+    const Team workers = team.worth(x.n * p * sizeof(double));
     return scan_columns(x.n, p, sizeof(double), column_of(x), in, out, workers);
 }
 
-void gather(const StridedMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads) {
+void gather(const StridedMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
     const std::size_t block = rows_lie_apart(x) ? 64 : 8192;
-    gather_columns(x.n, block, column_of(x), idx, m, out, threads_for(x.n * m * sizeof(double), threads));
+    gather_columns(x.n, block, column_of(x), idx, m, out, team.worth(x.n * m * sizeof(double)));
 }
 
-void gather(const Table& x, const std::int64_t* idx, std::size_t m, double* out, int threads) {
-    gather_columns(x.n, 8192, column_of(x), idx, m, out, threads_for(x.n * m * sizeof(double), threads));
+void gather(const Table& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
+    gather_columns(x.n, 8192, column_of(x), idx, m, out, team.worth(x.n * m * sizeof(double)));
 }
 
 }  // namespace parsifal

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "threads.hpp"
+
 namespace parsifal {
 
 enum class DType : int { f64, f32, f16, i8, i16, i32, i64, u8, u16, u32, u64 };  // bool is read as u8
@@ -58,15 +60,15 @@ struct SparseMatrix {
     std::size_t lo, hi;
 };
 
-// Fill `out`; false if some output is not finite. `threads` = 0 means every available core.
-bool scan(const StridedMatrix& x, const ScanInput& in, const ScanOutput& out, int threads);
-bool scan(const Table& x, const ScanInput& in, const ScanOutput& out, int threads);
-bool scan(const SparseMatrix& x, const ScanInput& in, const ScanOutput& out, int threads);
+// Fill `out`; false if some output is not finite. Throws TimeUp when the team's alarm rings.
+bool scan(const StridedMatrix& x, const ScanInput& in, const ScanOutput& out, const Team& team);
+bool scan(const Table& x, const ScanInput& in, const ScanOutput& out, const Team& team);
+bool scan(const SparseMatrix& x, const ScanInput& in, const ScanOutput& out, const Team& team);
 
 // Copy m columns, as doubles, to the column-major n by m array `out`.
-void gather(const StridedMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads);
-void gather(const Table& x, const std::int64_t* idx, std::size_t m, double* out, int threads);
-void gather(const SparseMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads);
+void gather(const StridedMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team);
+void gather(const Table& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team);
+void gather(const SparseMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team);
 
 bool all_finite(const ScanOutput& out, std::size_t p);
 

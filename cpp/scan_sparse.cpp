@@ -83,11 +83,11 @@ struct View {
 };
 
 template <class V>
-void scan_csc(const V& x, std::size_t n, const ScanInput& in, const ScanOutput& out, int threads) {
+void scan_csc(const V& x, std::size_t n, const ScanInput& in, const ScanOutput& out, const Team& team) {
     const bool full = out.sums || in.shift;
     const Totals totals(in, x.hi - x.lo);
     const std::size_t step = std::max<std::size_t>(1, x.p / kColumnTasks);
-    parallel_for((x.p + step - 1) / step, threads, [&](std::size_t task) {
+    parallel_for((x.p + step - 1) / step, team, [&](std::size_t task) {
         for (std::size_t j = task * step; j < std::min(x.p, (task + 1) * step); ++j) {
             const auto [begin, end] = x.entries(j, n);
             if (!full) {
@@ -113,7 +113,7 @@ void scan_csc(const V& x, std::size_t n, const ScanInput& in, const ScanOutput& 
 // Rows in a fixed number of blocks of about equal size, each with its own accumulators, added in order: so
 // many that the accumulators stay small beside the matrix, and never dependent on the number of threads.
 template <class Sum, class V, class Add>
-std::vector<Sum> accumulate_csr(const V& x, int threads, const Add& add) {
+std::vector<Sum> accumulate_csr(const V& x, const Team& team, const Add& add) {
     const std::size_t first = static_cast<std::size_t>(x.indptr[x.lo]);
     const std::size_t stored = static_cast<std::size_t>(x.indptr[x.hi]) - first;
     const std::size_t blocks = std::clamp<std::size_t>(stored / (8 * x.p), 1, kMaxBlocks);
@@ -126,7 +126,7 @@ std::vector<Sum> accumulate_csr(const V& x, int threads, const Add& add) {
         bound[block] = static_cast<std::size_t>(at - x.indptr);
     }
     bound[0] = x.lo;
-    parallel_for(blocks, threads, [&](std::size_t block) {
+    parallel_for(blocks, team, [&](std::size_t block) {
         sums[block].resize(x.p);
         for (std::size_t i = bound[block]; i < bound[block + 1]; ++i) {
             for (auto e = x.indptr[i]; e < x.indptr[i + 1]; ++e) {
@@ -142,14 +142,14 @@ std::vector<Sum> accumulate_csr(const V& x, int threads, const Add& add) {
 }
 
 template <class V>
-void scan_csr(const V& x, const ScanInput& in, const ScanOutput& out, int threads) {
+void scan_csr(const V& x, const ScanInput& in, const ScanOutput& out, const Team& team) {
     if (!out.sums && !in.shift) {
         const auto sums = accumulate_csr<double>(
-            x, threads, [&](double& sum, std::size_t i, std::size_t, double entry) { sum += in.v[i] * entry; });
+            x, team, [&](double& sum, std::size_t i, std::size_t, double entry) { sum += in.v[i] * entry; });
         std::copy(sums.begin(), sums.end(), out.xv);
         return;
     }
-    const auto sums = accumulate_csr<Stored>(x, threads, [&](Stored& sum, std::size_t i, std::size_t j, double entry) {
+    const auto sums = accumulate_csr<Stored>(x, team, [&](Stored& sum, std::size_t i, std::size_t j, double entry) {
         sum.add(entry - (in.shift ? in.shift[j] : 0.0), in.v[i], in.sum_weight ? in.sum_weight[i] : 1.0,
                 in.square_weight ? in.square_weight[i] : 1.0);
     });
@@ -158,9 +158,9 @@ void scan_csr(const V& x, const ScanInput& in, const ScanOutput& out, int thread
 }
 
 template <class V>
-void gather_csc(const V& x, std::size_t n, const std::int64_t* idx, std::size_t m, double* out, int threads) {
+void gather_csc(const V& x, std::size_t n, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
     const std::size_t rows = x.hi - x.lo;
-    parallel_for(m, threads, [&](std::size_t k) {
+    parallel_for(m, team, [&](std::size_t k) {
         double* const column = out + k * rows;
         std::fill_n(column, rows, 0.0);
         const auto [begin, end] = x.entries(static_cast<std::size_t>(idx[k]), n);
@@ -173,7 +173,7 @@ void gather_csc(const V& x, std::size_t n, const std::int64_t* idx, std::size_t 
 // Every row is either searched for each wanted column or walked with a map of the wanted ones, whichever is
 // less work.
 template <class V>
-void gather_csr(const V& x, const std::int64_t* idx, std::size_t m, double* out, int threads) {
+void gather_csr(const V& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
     const std::size_t rows = x.hi - x.lo;
     const double per_row = static_cast<double>(x.indptr[x.hi] - x.indptr[x.lo]) / static_cast<double>(rows);
     const bool search = static_cast<double>(m) * std::log2(per_row + 2.0) < per_row;
@@ -191,7 +191,7 @@ void gather_csr(const V& x, const std::int64_t* idx, std::size_t m, double* out,
         }
     }
     constexpr std::size_t block = 512;
-    parallel_for((rows + block - 1) / block, threads, [&](std::size_t task) {
+    parallel_for((rows + block - 1) / block, team, [&](std::size_t task) {
         const std::size_t row0 = task * block, row1 = std::min(rows, row0 + block);
         for (std::size_t k = 0; k < m; ++k) std::fill(out + k * rows + row0, out + k * rows + row1, 0.0);
         for (std::size_t i = row0; i < row1; ++i) {
@@ -233,16 +233,16 @@ std::size_t bytes_stored(const SparseMatrix& x) {
 
 }  // namespace
 
-bool scan(const SparseMatrix& x, const ScanInput& in, const ScanOutput& out, int threads) {
-    const int workers = threads_for(bytes_stored(x), threads);
+bool scan(const SparseMatrix& x, const ScanInput& in, const ScanOutput& out, const Team& team) {
+    const Team workers = team.worth(bytes_stored(x));
     with_types(x, [&](const auto& view) {
         x.is_csc ? scan_csc(view, x.n, in, out, workers) : scan_csr(view, in, out, workers);
     });
     return all_finite(out, x.p);
 }
 
-void gather(const SparseMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads) {
-    const int workers = threads_for((x.hi - x.lo) * m * sizeof(double), threads);
+void gather(const SparseMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
+    const Team workers = team.worth((x.hi - x.lo) * m * sizeof(double));
     with_types(x, [&](const auto& view) {
         x.is_csc ? gather_csc(view, x.n, idx, m, out, workers) : gather_csr(view, idx, m, out, workers);
     });

@@ -26,15 +26,17 @@ void plant(Tree& tree, const Quadratic& root, const ConstFix& fix, const ConstVe
         tree.push(std::move(node));
 }
 
-// Runs the workers until the search ends or is paused.
-void work(Tree& tree, const SearchOptions& options, const std::function<bool(const SearchState&)>& poll) {
+// Runs the workers until the search ends or is paused; the first of them begins with `first`.
+void work(Tree& tree, const SearchOptions& options, const std::function<bool(const SearchState&)>& poll,
+          const std::function<void()>& first) {
     // The workers are threads of their own even if there is one, so that the caller's can listen for Ctrl-C.
     std::vector<std::jthread> workers;
     workers.reserve(static_cast<size_t>(options.threads));
     for (int t = 0; t < options.threads; ++t) {
         try {
-            workers.emplace_back([&tree, t] {
+            workers.emplace_back([&tree, &first, t] {
                 try {
+                    if (t == 0 && first) first();
                     Worker(tree, t).loop();
                 } catch (...) {
                     tree.fail(std::current_exception());
@@ -58,13 +60,17 @@ SearchResult search(const Quadratic& root, const ConstFix& fix, const ConstVecto
                     const std::function<bool(const SearchState&)>& poll, const TreeState* state,
                     const std::function<void(const TreeState&)>& save) {
     Tree tree(root, twin, objective, options);
+    std::function<void()> first;
     if (state) {
         tree.restore(*state);
     } else {
-        plant(tree, root, fix, w, diagonal);
+        // With thousands of columns the root node takes seconds, too: a worker solves it, so that somebody listens.
+        tree.hold(0);
+        first = [&] { plant(tree, root, fix, w, diagonal); };
     }
     do {
-        work(tree, options, poll);
+        work(tree, options, poll, first);
+        first = nullptr;
         // A worker that failed has lost its node.
         if (save && !tree.failed()) save(tree.save());
     } while (tree.unpause());

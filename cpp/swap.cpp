@@ -6,9 +6,11 @@
 #include <random>
 #include <utility>
 
+#include "cholesky.hpp"
+
 namespace parsifal {
 
-LocalSearch::LocalSearch(const Quadratic& problem) : q_(problem) {
+LocalSearch::LocalSearch(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
     q_.gradient(VectorXd::Zero(q_.size()), r_);
     inside_.assign(static_cast<size_t>(q_.size()), 0);
 }
@@ -52,7 +54,7 @@ double LocalSearch::value_of(const std::vector<Index>& support) {
 }
 
 // What the prices of moves need: the fit, beta, Q and h over all columns.
-void LocalSearch::refresh(const std::vector<Index>& support) {
+bool LocalSearch::refresh(const std::vector<Index>& support) {
     const auto k = static_cast<Index>(support.size());
     fit(support);
     std::fill(inside_.begin(), inside_.end(), 0);
@@ -62,7 +64,14 @@ void LocalSearch::refresh(const std::vector<Index>& support) {
         inside_[static_cast<size_t>(j)] = 1;
         gram_s_.col(a) = q_.gram.col(j);
     }
-    q_columns_.noalias() = gram_s_ * inverse_;
+    // In blocks of rows, for with thousands of columns in the support this is seconds' work.
+    q_columns_.resize(q_.size(), k);
+    const Index block = std::max<Index>(64, (Index{1} << 28) / std::max<Index>(1, k * k));
+    for (Index row = 0; row < q_.size(); row += block) {
+        if (row > 0 && alarm_.rings()) return false;
+        const Index rows = std::min(block, q_.size() - row);
+        q_columns_.middleRows(row, rows).noalias() = gram_s_.middleRows(row, rows) * inverse_;
+    }
     beta_ = r_;
     h_ = q_.gram.diagonal().array() + 1 / q_.gamma;
     if (k > 0) {
@@ -70,11 +79,12 @@ void LocalSearch::refresh(const std::vector<Index>& support) {
         h_ -= q_columns_.cwiseProduct(gram_s_).rowwise().sum();
     }
     h_ = h_.cwiseMax(1 / q_.gamma);
+    return true;
 }
 
 void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
-    while (static_cast<Index>(support.size()) < std::min(q_.k, q_.size())) {
-        refresh(support);
+    while (static_cast<Index>(support.size()) < std::min(q_.k, q_.size()) && !alarm_.rings()) {
+        if (!refresh(support)) return;
         double best = q_.lambda;
         Index choice = -1;
         for (Index j = 0; j < q_.size(); ++j) {
@@ -106,7 +116,7 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
     // As many as the relaxation takes in all: with a penalty, k says little about the size of a good support.
     draw = std::min(draw, static_cast<size_t>(std::lround(total)) + 1);
     std::vector<std::pair<double, Index>> keys(pool.size());
-    for (int start = 0; start < count; ++start) {
+    for (int start = 0; start < count && !(start > 0 && alarm_.rings()); ++start) {
         // The smallest of -log(u) / weight are a sample without replacement.
         for (size_t a = 0; a < pool.size(); ++a) {
             const double u = (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53;
@@ -131,9 +141,8 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
 
 double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, int max_moves) {
     const Index m = q_.size();
-    for (int move = 0;; ++move) {
-        refresh(support);
-        if (move == max_moves) break;
+    for (int move = 0; move < max_moves && !alarm_.rings(); ++move) {
+        if (!refresh(support)) break;
         const auto k = static_cast<Index>(support.size());
         const double scale = w_.squaredNorm() / q_.gamma + std::abs(q_.ls0);
         double best = -1e-11 * scale;
@@ -175,6 +184,7 @@ double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, in
             support.push_back(enter);
         }
     }
+    if (static_cast<Index>(support.size()) > large_system && alarm_.rings()) return INFINITY;
     return value_of(support);
 }
 

@@ -9,16 +9,19 @@
 
 #include <vector>
 
+#include "alarm.hpp"
 #include "quadratic.hpp"
 
 namespace parsifal {
 
 class LocalSearch {
   public:
-    explicit LocalSearch(const Quadratic& problem);
+    // When the alarm rings, each of these ends with what it has.
+    explicit LocalSearch(const Quadratic& problem, const Alarm& alarm = Alarm::never());
 
     // Improves `support` until no single move helps (or max_moves). Columns fixed in stay, columns fixed out stay out.
-    // Returns the value LS + ridge + penalty of the support it ends with.
+    // Returns the value LS + ridge + penalty of the support it ends with; infinite where the alarm leaves no time for
+    // it.
     double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
 
     // The value of a support as it is (an upper bound to it where its system is singular to rounding).
@@ -33,9 +36,10 @@ class LocalSearch {
 
   private:
     void fit(const std::vector<Index>& support);
-    void refresh(const std::vector<Index>& support);
+    bool refresh(const std::vector<Index>& support);  // false: the alarm rang first
 
     const Quadratic& q_;
+    const Alarm& alarm_;
     VectorXd r_, beta_, h_, w_, step_;
     std::vector<Index> moved_;
     MatrixXd gram_s_, inverse_, q_columns_;

@@ -87,13 +87,14 @@ class Chain {
 
 template <Mode mode>
 void scan_chain(const SyntheticMatrix& x, std::size_t chain, std::size_t begin, std::size_t end, const ScanInput& in,
-                const ScanOutput& out) {
+                const ScanOutput& out, const Alarm& alarm) {
     const std::size_t col0 = chain * x.width, col1 = std::min(x.p, col0 + x.width);
     alignas(64) float buffer[kColumnsAtOnce][kTileRows];
     double* const fields[] = {out.xv, out.sums, out.squares};
     for (std::size_t field = 0; field < (mode == Mode::product ? 1 : 3); ++field)
         std::fill(fields[field] + col0, fields[field] + col1, 0.0);
     for_tiles(x, begin, end, [&](const Tile& tile) {
+        alarm.check();
         Chain columns(x, tile, col0, buffer[0]);
         const RowVectors row{in.v + tile.first, in.sum_weight ? in.sum_weight + tile.first : nullptr,
                              in.square_weight ? in.square_weight + tile.first : nullptr};
@@ -126,7 +127,7 @@ void scan_chain(const SyntheticMatrix& x, std::size_t chain, std::size_t begin, 
 
 }  // namespace
 
-bool scan(const SyntheticMatrix& x, const ScanInput& input, const ScanOutput& out, int threads) {
+bool scan(const SyntheticMatrix& x, const ScanInput& input, const ScanOutput& out, const Team& team) {
     const std::size_t rows = x.hi - x.lo, chains = ceil_div(x.p, x.width), fields = out.sums ? 3 : 1;
     // Few chains: rows are shared out as well, and partial sums added in order. Depends on the shape alone.
     const std::size_t tiles = ceil_div(rows, kTileRows);
@@ -142,7 +143,7 @@ bool scan(const SyntheticMatrix& x, const ScanInput& input, const ScanOutput& ou
         if (!in.sum_weight) in.sum_weight = ones.data();
         if (!in.square_weight) in.square_weight = ones.data();
     }
-    parallel_for(chains * chunks, threads_for(rows * x.p * sizeof(double), threads), [&](std::size_t task) {
+    parallel_for(chains * chunks, team.worth(rows * x.p * sizeof(double)), [&](std::size_t task) {
         const std::size_t chain = task % chains, part = task / chains;
         const std::size_t begin = x.lo + part * chunk, end = std::min(x.hi, begin + chunk);
         ScanOutput to = out;
@@ -151,11 +152,11 @@ bool scan(const SyntheticMatrix& x, const ScanInput& input, const ScanOutput& ou
             if (out.sums) to.sums = to.xv + x.p, to.squares = to.xv + 2 * x.p;
         }
         if (!out.sums) {
-            scan_chain<Mode::product>(x, chain, begin, end, in, to);
+            scan_chain<Mode::product>(x, chain, begin, end, in, to, team.alarm);
         } else if (!weighted) {
-            scan_chain<Mode::stats>(x, chain, begin, end, in, to);
+            scan_chain<Mode::stats>(x, chain, begin, end, in, to, team.alarm);
         } else {
-            scan_chain<Mode::weighted>(x, chain, begin, end, in, to);
+            scan_chain<Mode::weighted>(x, chain, begin, end, in, to, team.alarm);
         }
     });
     if (partial) {
@@ -171,14 +172,14 @@ bool scan(const SyntheticMatrix& x, const ScanInput& input, const ScanOutput& ou
     return all_finite(out, x.p);
 }
 
-void gather(const SyntheticMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads) {
+void gather(const SyntheticMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team) {
     // In the order of the columns, so that those of one chain are made in one go.
     std::vector<std::size_t> order(m);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return idx[a] < idx[b]; });
     const std::size_t rows = x.hi - x.lo, tiles = x.hi / kTileRows - x.lo / kTileRows + 1;
     const std::size_t work = rows * m * sizeof(double) * (x.rho == 0.0f ? 1 : x.width / 2);
-    parallel_for(tiles, threads_for(work, threads), [&](std::size_t number) {
+    parallel_for(tiles, team.worth(work), [&](std::size_t number) {
         const std::size_t at = (x.lo / kTileRows + number) * kTileRows;
         const std::size_t begin = std::max(x.lo, at), end = std::min(x.hi, at + kTileRows);
         if (begin >= end) return;

@@ -21,7 +21,7 @@ struct SyntheticMatrix {
     std::size_t lo, hi;
 };
 
-bool scan(const SyntheticMatrix& x, const ScanInput& in, const ScanOutput& out, int threads);
-void gather(const SyntheticMatrix& x, const std::int64_t* idx, std::size_t m, double* out, int threads);
+bool scan(const SyntheticMatrix& x, const ScanInput& in, const ScanOutput& out, const Team& team);
+void gather(const SyntheticMatrix& x, const std::int64_t* idx, std::size_t m, double* out, const Team& team);
 
 }  // namespace parsifal

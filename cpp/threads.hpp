@@ -7,6 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "alarm.hpp"
+
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -26,15 +28,21 @@ inline int available_cores() {
 // time slice: a BLAS that has just been called keeps its own threads spinning on the other cores.
 constexpr std::size_t kBytesWorthThreads = std::size_t{1} << 24;
 
-// Threads for a call that touches `bytes`; `asked` = 0 means every available core.
-inline int threads_for(std::size_t bytes, int asked) {
-    if (bytes < kBytesWorthThreads) return 1;
-    return asked > 0 ? asked : available_cores();
-}
+// Who does the work of a call, and what may stop it.
+struct Team {
+    int threads = 0;  // 0: every available core
+    const Alarm& alarm = Alarm::never();
+
+    // The team for a call that touches `bytes`.
+    Team worth(std::size_t bytes) const {
+        return {bytes < kBytesWorthThreads ? 1 : threads > 0 ? threads : available_cores(), alarm};
+    }
+};
 
 // Calls run(task) for every task in [0, tasks). Which thread runs a task is left to chance, so a result that
 // must not depend on the number of threads has to depend on the task only. Not a template, for the same
 // reason: a compiler that inlines `run` in two places may round differently in each.
-void parallel_for(std::size_t tasks, int threads, const std::function<void(std::size_t)>& run);
+// Once the alarm rings, no task is begun, and TimeUp is thrown.
+void parallel_for(std::size_t tasks, const Team& team, const std::function<void(std::size_t)>& run);
 
 }  // namespace parsifal

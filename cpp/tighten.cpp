@@ -10,12 +10,13 @@ namespace parsifal {
 
 namespace {
 
-// Whether G - diag(d) is positive semidefinite, to half of what the checker of certificates allows for rounding.
-bool positive(const MatrixXd& gram, const VectorXd& d) {
+// Whether the exact Gram matrix - diag(d) + 2 m unit is positive semidefinite, for columns of unit norm: the entries'
+// errors make a matrix of norm m unit at most, part of which is left for those of the factorisation (Rump's test).
+bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
     MatrixXd a = gram;
     a.diagonal() -= d;
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(a, Eigen::EigenvaluesOnly);
-    return eigen.eigenvalues()[0] >= -1e-15 * static_cast<double>(d.size());
+    a.diagonal().array() += static_cast<double>(d.size()) * unit;
+    return a.llt().info() == Eigen::Success;
 }
 
 // Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
@@ -42,7 +43,7 @@ MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, 
 
 // Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
 // c'd / mu + log det(G - diag(d)) + sum log d.
-VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton) {
+VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton, const Alarm& alarm) {
     const Index m = gram.rows();
     const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0];
     if (!(smallest > 1e-9)) return VectorXd::Zero(m);
@@ -60,7 +61,7 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton)
     };
     if (!factorise(d)) return VectorXd::Zero(m);
     double mu = 1e-2;
-    for (int newton = 0; newton < max_newton; ++newton) {
+    for (int newton = 0; newton < max_newton && !alarm.rings(); ++newton) {
         const double value = barrier(d, mu);
         inverse = factor.solve(MatrixXd::Identity(m, m));
         hessian = inverse.cwiseAbs2();
@@ -90,7 +91,8 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton)
 
 }  // namespace
 
-VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton) {
+VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma,
+                    const Alarm& alarm) {
     const Index m = original.rows();
     VectorXd d = VectorXd::Zero(m);
     // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
@@ -114,18 +116,21 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     }
     if (!(c.maxCoeff() > 0)) return d;
     c /= c.maxCoeff();
-    const VectorXd kept = barrier_method(rest, c, max_newton);
+    const VectorXd kept = barrier_method(rest, c, max_newton, alarm);
 
-    VectorXd unit = VectorXd::Zero(gram.rows());
+    VectorXd part = VectorXd::Zero(gram.rows());
     // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
-        unit[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
-    // Whatever came out, only a diagonal that the eigenvalues confirm is used.
+        part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
+    // The ridge must not lose much to the columns that have nothing to give.
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
+    if (gamma * taken * squared.maxCoeff() > 0.1) return d;
+    // Whatever came out, only a diagonal that a factorisation confirms is used.
     for (double t = 1; t > 0.1; t *= 0.8)
-        if (positive(gram, t * unit)) {
+        if (positive(gram, t * part, unit)) {
             for (size_t a = 0; a < nonzero.size(); ++a)
-                d[nonzero[a]] = t * unit[static_cast<Index>(a)] * squared[static_cast<Index>(a)];
+                d[nonzero[a]] = (t * part[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
             return d;
         }
     return d;

@@ -58,8 +58,15 @@ void Tree::prune(double bound) {
     pruned_ = std::min(pruned_, bound);
 }
 
+// Open nodes keep their frames, which can be far larger than they are.
+void Tree::account(Frame& frame) {
+    frame.account = &frame_bytes_;
+    frame_bytes_ += frame.bytes();
+}
+
 void Tree::register_frame(Frame& frame) {
     std::lock_guard lock(mutex_);
+    account(frame);
     frame.id = static_cast<int>(frames_++);
     if (options_.certificate_limit <= 0 || records_dropped_) return;
     record_bytes_ += 16.0 * static_cast<double>(frame.size());
@@ -121,8 +128,9 @@ SearchState Tree::snapshot() const {
 
 void Tree::insert(NodePtr node) {
     heap_bytes_ += static_cast<double>(node->bytes());
-    if (heap_bytes_ > options_.memory_limit) depth_first_ = true;
-    if (depth_first_ && heap_bytes_ < 0.5 * options_.memory_limit) {
+    const double bytes = heap_bytes_ + static_cast<double>(frame_bytes_);
+    if (bytes > options_.memory_limit) depth_first_ = true;
+    if (depth_first_ && bytes < 0.5 * options_.memory_limit) {
         depth_first_ = false;
         std::make_heap(heap_.begin(), heap_.end(), WorseBound{});
     }
@@ -141,6 +149,11 @@ NodePtr Tree::pop() {
 void Tree::push(NodePtr node) {
     std::lock_guard lock(mutex_);
     insert(std::move(node));
+}
+
+void Tree::hold(int worker) {
+    std::lock_guard lock(mutex_);
+    working_[static_cast<size_t>(worker)] = -INFINITY;
 }
 
 void Tree::lose_workers(int count) {

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "alarm.hpp"
 #include "branching.hpp"
 #include "frame.hpp"
 #include "search.hpp"
@@ -26,7 +28,9 @@ struct Node {
     std::vector<Candidate> candidates;  // fractional columns, for branching
 
     size_t bytes() const {
-        return sizeof(Node) + static_cast<size_t>(fix.size()) + 16 * v.size() + 32 * candidates.size();
+        // 80: what the allocator adds to five blocks.
+        return sizeof(Node) + 80 + static_cast<size_t>(fix.size()) + 8 * (index.capacity() + v.capacity()) +
+               sizeof(Candidate) * candidates.capacity();
     }
     VectorXd dense() const;
 };
@@ -50,6 +54,7 @@ class Tree {
     double cutoff() const { return cutoff(objective_); }
     double cutoff(double objective) const;
     bool halted() const { return halt_; }
+    const Alarm& alarm() const { return alarm_; }  // rings when the search is to end
 
     // These take the mutex.
     void offer(double value, const std::vector<Index>& support);
@@ -62,6 +67,8 @@ class Tree {
     NodePtr next(int worker, std::vector<NodePtr> children, double solves);
 
     void push(NodePtr node);
+    // Something without a bound yet is in a worker's hands, until its next turn.
+    void hold(int worker);
     void lose_workers(int count);
     // A worker met an exception: stops the search; result() throws it.
     void fail(std::exception_ptr error);
@@ -80,6 +87,7 @@ class Tree {
     SearchState snapshot() const;
     void finish(SearchStop stop);
     void pause();
+    void account(Frame& frame);
     void insert(NodePtr node);
     NodePtr pop();
     bool worth_diving(const Node& child) const;
@@ -92,9 +100,11 @@ class Tree {
     PseudoCosts pseudo_;
     std::atomic<double> objective_;
     std::atomic<bool> halt_{false};
+    const Alarm alarm_{&halt_};
 
     mutable std::mutex mutex_;
     std::condition_variable wake_workers_, wake_main_;
+    std::atomic<std::int64_t> frame_bytes_{0};  // before the heap, whose frames count down when they go
     std::vector<NodePtr> heap_;
     double heap_bytes_ = 0;
     bool depth_first_ = false, done_ = false, improved_ = false;

@@ -56,6 +56,7 @@ void Tree::restore(const TreeState& state) {
         frames.push_back(make_frame(root_, f.columns, f.w, f.diagonal));
         frames.back()->tightened = f.tightened;
         frames.back()->id = f.id;
+        account(*frames.back());
     }
     for (const NodeState& n : state.nodes) {
         auto node = std::make_unique<Node>();

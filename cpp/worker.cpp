@@ -14,10 +14,13 @@ namespace {
 
 constexpr int most_solves = 400;
 // How near to convergence a node that will be branched on is brought, relative to what the cutoff leaves.
-constexpr double branch_slack = 0.05;
+constexpr double branch_slack = 0.1;
 // Frames wider than this are solved on a few columns first: those with |beta_j| above this part of the threshold.
 constexpr Index wide = 300;
 constexpr double near_threshold = 0.75;
+// A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
+// the linear algebra is on the focus, saves little.
+constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
 
 bool fractional(double s) { return s > 1e-9 && s < 1 - 1e-9; }
 
@@ -43,7 +46,7 @@ void Worker::enter(const std::shared_ptr<const Frame>& frame) {
     frame_ = frame;
     const Quadratic& root = tree_.root();
     quadratic_ = std::make_unique<Quadratic>(frame->problem(root.gamma, root.lambda, root.k));
-    relaxation_ = std::make_unique<Relaxation>(*quadratic_);
+    relaxation_ = std::make_unique<Relaxation>(*quadratic_, tree_.alarm());
 }
 
 NodePtr Worker::evaluate(const std::shared_ptr<const Frame>& frame, Fixes fix, VectorXd start, int parent, Index column,
@@ -52,12 +55,15 @@ NodePtr Worker::evaluate(const std::shared_ptr<const Frame>& frame, Fixes fix, V
     const Quadratic& root = tree_.root();
     const double objective = tree_.objective(), cutoff = tree_.cutoff(objective),
                  tolerance = 0.1 * (objective - cutoff);
+    const VectorXd anchor = start;
     if (focus_) start = focused_start(fix, start, tolerance);
-    RelaxationResult r = relaxation_->solve(fix, start, cutoff, tolerance, branch_slack, most_solves);
+    RelaxationResult r =
+        relaxation_->solve(fix, start, cutoff, tolerance, branch_slack, most_solves, focus_ ? &anchor : nullptr);
     solves_ += r.solves;
     if (r.stop == Stop::converged && integral(fix)) {
         // Nothing to branch on: this node ends here, so its bound has to be exact.
-        r = relaxation_->solve(fix, VectorXd(relaxation_->v()), cutoff, tolerance, 0, most_solves, true);
+        const VectorXd best = relaxation_->best_v();
+        r = relaxation_->solve(fix, VectorXd(relaxation_->v()), cutoff, tolerance, 0, most_solves, &best);
         solves_ += r.solves;
     }
     auto node = std::make_unique<Node>();
@@ -161,7 +167,7 @@ void Worker::offer_rounding(const Fixes& fix) {
     for (Index a = 0; a < fix.size(); ++a)
         if (fix[a] > 0) order.push_back(a);
     std::sort(order.begin(), order.end());
-    if (!heuristic_) heuristic_ = std::make_unique<LocalSearch>(*quadratic_);
+    if (!heuristic_) heuristic_ = std::make_unique<LocalSearch>(*quadratic_, tree_.alarm());
     const bool thorough = ++rounds_ % 16 == 1;
     const double value = thorough ? heuristic_->improve(fix, order, 50) : heuristic_->value_of(order);
     if (value >= tree_.objective()) return;
@@ -181,7 +187,8 @@ NodePtr Worker::reframe(NodePtr node) {
     // and on n > p instances: a third fewer nodes at twice the time each); where it could not, the first chance is
     // taken.
     const bool first_chance = !old.tightened && live < options.rank && live <= options.tighten_at_most && live > 1;
-    if (!first_chance && width > 0.7 * static_cast<double>(old.size())) return node;
+    const double worth = old.size() > wide ? wide_shrink : narrow_shrink;
+    if (!first_chance && width > worth * static_cast<double>(old.size())) return node;
     std::vector<Index> columns;
     Fixes fix(live);
     VectorXd w(live), diagonal(live);
@@ -197,9 +204,10 @@ NodePtr Worker::reframe(NodePtr node) {
     if (first_chance) {
         const MatrixXd gram = tree_.root().gram(columns, columns);
         const VectorXd weight = gram.diagonal().cwiseMax(1e-300).cwiseInverse();
-        const VectorXd better = tightening(gram, weight, 25);
+        const VectorXd better = tightening(gram, weight, 25, tree_.root().rounding.unit_for(live), tree_.root().gamma);
         if (weight.dot(better) > weight.dot(diagonal)) diagonal = better;
     }
+    if (!(diagonal.array() > 0).any()) diagonal.setZero();
     auto fresh = make_frame(tree_.root(), std::move(columns), w, diagonal);
     fresh->tightened = old.tightened || first_chance;
     tree_.register_frame(*fresh);
@@ -334,21 +342,30 @@ void Worker::gather_focus() {
     f.beta0 = f.beta(f.columns);
     f.quadratic = std::make_unique<Quadratic>(
         Quadratic{f.gram, f.v0, f.beta0, f.ls, quadratic_->gamma, quadratic_->lambda, quadratic_->k});
-    f.relaxation = std::make_unique<Relaxation>(*f.quadratic);
+    f.relaxation = std::make_unique<Relaxation>(*f.quadratic, tree_.alarm());
 }
 
 VectorXd Worker::focused_start(const Fixes& fix, const VectorXd& start, double tolerance) {
     VectorXd lifted = start, beta;
+    const double cutoff = tree_.cutoff();
     for (int pass = 0; pass < 3; ++pass) {
         Focus& f = *focus_;
         const Fixes fix_near = fix(f.columns);
-        const RelaxationResult r = f.relaxation->solve(fix_near, VectorXd(lifted(f.columns)), tree_.cutoff(), tolerance,
-                                                       0.5 * branch_slack, most_solves);
+        const VectorXd anchor = start(f.columns);
+        const RelaxationResult r = f.relaxation->solve(fix_near, VectorXd(lifted(f.columns)), cutoff, tolerance,
+                                                       0.5 * branch_slack, most_solves, &anchor);
         solves_ += r.solves;
+        if (r.stop == Stop::cutoff) {
+            // Part of the way from the parent's point to this one the bound may pass the cutoff on all columns.
+            lifted.setZero();
+            lifted(f.columns) = f.relaxation->best_v();
+            quadratic_->gradient(lifted, beta);
+            const Along along = best_along(*quadratic_, fix, f.v, f.beta, VectorXd(lifted - f.v),
+                                           VectorXd(beta - f.beta), cutoff, pairs_);
+            if (along.value > cutoff) return f.v + along.t * (lifted - f.v);
+        }
         lifted.setZero();
-        // Where the bound passes the cutoff, the best dual point should do so on all columns too; otherwise the primal
-        // point is the better start.
-        lifted(f.columns) = r.stop == Stop::cutoff ? f.relaxation->best_v() : f.relaxation->v();
+        lifted(f.columns) = f.relaxation->v();
         quadratic_->gradient(lifted, beta);
         const double least = (1 + 1e-6) * threshold(VectorXd(beta(f.columns)), fix_near);
         std::vector<Index> missing;

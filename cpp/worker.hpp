@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "relaxation.hpp"
@@ -58,6 +59,7 @@ class Worker {
     std::unique_ptr<Focus> focus_;
 
     std::vector<double> scratch_;
+    std::vector<std::pair<double, double>> pairs_;
     double solves_ = 0;
     int rounds_ = 0;
 };

@@ -10,8 +10,8 @@ import pytest
 
 import parsifal as pf
 from benchmarks import fista, instances
-from benchmarks.peers import objective
 from benchmarks.run import BENCHMARKS
+from benchmarks.suite.referee import objective
 
 ROOT = Path(__file__).parents[1]
 

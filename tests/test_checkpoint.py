@@ -181,10 +181,12 @@ def test_damaged_file(tmp_path: Path) -> None:
 
 def test_place_that_cannot_be_written(tmp_path: Path) -> None:
     X, y = _problem()
-    with pytest.raises(pf.DataError, match="cannot be written: No such file or directory"):
+    with pytest.raises(pf.DataError, match=r"cannot write .*: No such file or directory; make its folder first"):
         pf.solve(X, y, checkpoint=tmp_path / "nowhere" / "state.npz", **KW)
     with pytest.raises(pf.InputError, match="checkpoint must be a path"):
         pf.solve(X, y, checkpoint=3, **KW)
+    with pytest.raises(pf.InputError, match="is a folder; give a file's name"):
+        pf.solve(X, y, checkpoint=tmp_path, **KW)
 
 
 def test_full_disk_costs_the_checkpoint_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,9 +223,40 @@ def test_columns_changed_where_the_dual_point_does_not_see_it(tmp_path: Path) ->
     other[:, first] = alpha * beta[first] / (alpha @ alpha) + 3 * r
     other[:, second] = alpha * beta[second] / (alpha @ alpha) - 3 * r * np.sign(beta[first] * beta[second])
     assert np.allclose(other.T @ alpha, beta)
-    with pytest.raises(pf.InputError, match="was made from another X: products of its columns differ"):
+    with pytest.raises(pf.InputError, match=f"was made from another X: column {min(first, second)} differs"):
         pf.solve(other, y, k, gamma, checkpoint=file)
     assert pf.solve(X, y, k, gamma, checkpoint=file).status == "optimal"
+
+
+def test_excluded_columns_changed_where_no_dual_point_sees_it(tmp_path: Path) -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(50, 300, 6, sqrt_snr=4.0, random_state=1)
+    options: dict[str, Any] = {"k": 6, "gamma": 0.1, "threads": 1}
+    file = tmp_path / "state.npz"
+    assert pf.solve(X, y, checkpoint=file, node_limit=2, **options).status == "node_limit"
+    with np.load(file) as saved:
+        alpha = y - X[:, saved["point_index"]] @ saved["point_coef"]
+        column = int(np.setdiff1d(np.flatnonzero(saved["fix"] < 0), saved["point_index"])[0])
+    # Across both the dual point and the response, and too small to be seen in a sum over all columns.
+    step = np.random.default_rng(0).standard_normal(y.size)
+    basis = np.linalg.qr(np.column_stack([alpha, y]))[0]
+    other = X.copy()
+    other[:, column] += 1e-6 * (step - basis @ (basis.T @ step))
+    with pytest.raises(pf.InputError, match=f"was made from another X: column {column} differs; delete the file"):
+        pf.solve(other, y, checkpoint=file, **options)
+    # What the user forces out does not count.
+    file = tmp_path / "forced.npz"
+    pf.solve(X, y, checkpoint=file, node_limit=2, force_out=[column], **options)
+    assert pf.solve(other, y, checkpoint=file, force_out=[column], **options).status == "optimal"
+
+
+def test_one_process_at_a_time(tmp_path: Path, expected: pf.Solution) -> None:
+    X, y = _problem()
+    file = tmp_path / "state.npz"
+    message = rf"another process \(pid {os.getpid()}\) is writing .*state.npz; wait for it, or give another file"
+    with Checkpoint(file), pytest.raises(pf.DataError, match=message):
+        pf.solve(X, y, checkpoint=file, **KW)
+    assert pf.solve(X, y, checkpoint=file, **KW).objective == expected.objective
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_tall_x_with_a_column_forced_out(tmp_path: Path) -> None:

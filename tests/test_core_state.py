@@ -24,6 +24,7 @@ def search(state: dict[str, Any] | None, node_limit: float, certificate_limit: f
         fix=np.zeros(P, np.int8), w=zeros, diagonal=zeros, twin=[-1] * P, objective=0.5 * float(y @ y), rel_gap=1e-6,
         abs_gap=0.0, time_limit=60.0, node_limit=node_limit, threads=1, branching=0, memory_limit=1e9,
         certificate_limit=certificate_limit, rank=0, poll=None, state=state, save=saved.append,
+        save_every=np.inf, norm=zeros, rounding=(0.0, 0.0, 0.0, 0.0, 0.0),
     )  # fmt: skip
     return {**result, "state": saved[-1]}
 

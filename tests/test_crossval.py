@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -15,6 +19,7 @@ import pytest
 import scipy.sparse as sp
 from reference import make_data, reference
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV
 from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
@@ -361,3 +366,45 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "stopped False\n"), done.stderr
+
+
+class _PressedAfter:
+    """Presses Ctrl-C in the main thread once so many fits are done."""
+
+    def __init__(self, fits: int) -> None:
+        self.count = fits
+
+    def __call__(self, _: object) -> None:
+        pass
+
+    def fits(self, done: int, total: int, seconds: float) -> None:
+        if done == self.count:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)  # the signal is heard here, where the main thread runs the folds
+
+
+@pytest.mark.parametrize(("fits", "whole"), [(2, 0), (9, 1)])
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_ctrl_c_leaves_a_model_of_what_is_finished(fits: int, whole: int, scoring: str | None, tmp_path: Path) -> None:
+    X, y = make_data(3)
+    options = {"ks": [1, 2, 3], "gammas": [0.1, 1.0], "cv": 4, "scoring": scoring}
+    model = cv(**options, progress=_PressedAfter(fits), checkpoint=tmp_path / "folds.jsonl")
+    with pytest.warns(ConvergenceWarning, match=f"chosen from {whole} of 4 folds"):
+        model.fit(X, y)
+    assert model.interrupted_
+    made = np.isfinite(model.mse_path_)
+    assert np.array_equal(made, np.isfinite(model.score_path_))
+    assert np.array_equal(made, np.isfinite(model.gap_path_))
+    assert fits - 1 <= made.sum() <= fits
+    assert made.all(axis=(0, 1)).sum() == whole
+    g, i = model.best_index_
+    assert made[g, i, 0]
+    assert model.predict(X).shape == y.shape
+    assert bool(model.check(X, y))
+    # The other folds are made when it is fitted again, and all is as if nothing had happened.
+    again = cv(**options, checkpoint=tmp_path / "folds.jsonl").fit(X, y)
+    undisturbed = cv(**options).fit(X, y)
+    assert not again.interrupted_
+    assert np.array_equal(again.mse_path_, undisturbed.mse_path_)
+    assert again.best_index_ == undisturbed.best_index_
+    assert np.allclose(again.coef_, undisturbed.coef_)

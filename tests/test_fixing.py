@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parsifal as pf
-from parsifal.fixing import dual_value, fix_columns
+from parsifal.fixing import fix_columns
+from parsifal.rounding import safe_dual_value, sum_unit
 
 
 def survives(support: tuple[int, ...], fix: np.ndarray) -> bool:
@@ -30,9 +31,10 @@ def fix_at(case: Case, v: np.ndarray, cutoff: float) -> tuple[np.ndarray, int, f
     beta = case.dense.T @ alpha
     options = {"gamma": case.gamma, "penalty": case.penalty or 0.0, "k": case.most}
     fix = start(case)
-    bound = dual_value(alpha, float(v @ beta), beta, fix, **options)
+    error = sum_unit(alpha.size) * np.linalg.norm(alpha) * np.linalg.norm(case.dense, axis=0)
+    bound, safe_beta = safe_dual_value(case.y, alpha, beta, error, fix, **options)
     before = fix.copy()
-    new, count = fix_columns(beta, fix, bound=bound, cutoff=cutoff, **options)
+    new, count = fix_columns(safe_beta, fix, bound=bound, cutoff=cutoff, **options)
     assert np.array_equal(fix, before)
     return new, count, bound
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parsifal as pf
-from parsifal.fixing import dual_value
+from parsifal.rounding import safe_dual_value, sum_unit
 
 
 def marks(case: Case) -> np.ndarray:
@@ -222,8 +222,9 @@ def test_weak_duality(seed: int, size: float) -> None:
     ):
         alpha = case.y - case.dense @ v
         beta = case.dense.T @ alpha
-        bound = dual_value(
-            alpha, float(v @ beta), beta, fix, gamma=case.gamma, penalty=case.penalty or 0.0, k=case.most
+        error = sum_unit(alpha.size) * np.linalg.norm(alpha) * np.linalg.norm(case.dense, axis=0)
+        bound, _ = safe_dual_value(
+            case.y, alpha, beta, error, fix, gamma=case.gamma, penalty=case.penalty or 0.0, k=case.most
         )
         assert bound == pytest.approx(dual(case, alpha), rel=1e-9, abs=1e-12 * (case.half + alpha @ alpha))
         assert bound <= optimum + 1e-12 * (case.half + alpha @ alpha)

@@ -10,7 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsifal.quadratic import Quadratic
-from parsifal.tighten import tighten, tightening_diagonal
+from parsifal.rounding import Rounding, sum_unit
+from parsifal.tighten import tighten
+from parsifal.tighten import tightening_diagonal as diagonal_of
+
+
+def tightening_diagonal(gram: np.ndarray, weight: np.ndarray | None = None, gamma: float = 0.0) -> np.ndarray:
+    return diagonal_of(gram, weight, unit=sum_unit(60 + len(gram)), gamma=gamma)
+
+
+def rounding(gram: np.ndarray, v0: np.ndarray, ls: float) -> Rounding:
+    """The errors of products that were computed from some 50 rows."""
+    norm, unit = np.sqrt(np.diag(gram)), sum_unit(60 + len(gram))
+    size = float(np.sqrt(2 * max(ls, 0.0)) + np.abs(v0) @ norm)
+    return Rounding(norm=norm, unit=unit, error=unit * size, base=unit * size**2, drift=unit * size, reach=size)
 
 
 def quadratic(X: np.ndarray, y: np.ndarray, *, gamma: float, k: int, penalty: float = 0.0) -> Quadratic:
@@ -23,6 +36,7 @@ def quadratic(X: np.ndarray, y: np.ndarray, *, gamma: float, k: int, penalty: fl
         gamma=gamma,
         penalty=penalty,
         k=k,
+        rounding=rounding(X.T @ X, np.zeros(p), 0.5 * float(y @ y)),
     )
 
 
@@ -37,6 +51,7 @@ def around(q: Quadratic, v0: np.ndarray) -> Quadratic:
         gamma=q.gamma,
         penalty=q.penalty,
         k=q.k,
+        rounding=rounding(q.gram, v0, q.ls0),
     )
 
 
@@ -60,7 +75,8 @@ def assert_verified(gram: np.ndarray, d: np.ndarray) -> None:
     """gram - diag(d) is positive semidefinite in the columns' own units and in unit ones."""
     assert d.shape == (gram.shape[0],)
     assert np.all(np.isfinite(d))
-    assert np.all(d >= 0)
+    # What is taken off for rounding is all that may be below zero.
+    assert np.all(d >= -1e-10 * np.diag(gram))
     assert np.all(d <= np.diag(gram) * (1 + 1e-12))
     rest = gram - np.diag(d)
     assert np.linalg.eigvalsh(rest)[0] >= -1e-10 * np.abs(gram).max()
@@ -110,7 +126,7 @@ def test_the_objective_stays(seed: int) -> None:
         X[:, 0] = X[:, 1]
     q = quadratic(X, y, gamma=float(10 ** rng.uniform(-2, 3)), k=p)
     q = around(q, rng.standard_normal(p))
-    tightened = tighten(q, tightening_diagonal(q.gram))
+    tightened = tighten(q, tightening_diagonal(q.gram, gamma=q.gamma))
     t = tightened.quadratic
     np.testing.assert_allclose(tightened.scale, 1 / np.sqrt(1 + q.gamma * tightened.diagonal))
     for _ in range(5):
@@ -145,7 +161,7 @@ def test_the_bound_does_not_get_worse(seed: int) -> None:
     k = int(rng.integers(1, p + 1))
     penalty = 0.0 if seed % 2 else 0.01 * half
     q = quadratic(X, y, gamma=float(10 ** rng.uniform(-2, 4)), k=k, penalty=penalty)
-    t = tighten(q, tightening_diagonal(q.gram)).quadratic
+    t = tighten(q, tightening_diagonal(q.gram, gamma=q.gamma)).quadratic
     plain, tight = relaxed(q, 1e-9 * half), relaxed(t, 1e-9 * half)
     optimum = min(best_on(q, list(S)) + penalty * r for r in range(k + 1) for S in combinations(range(p), r))
     assert tight >= plain - 1e-8 * half

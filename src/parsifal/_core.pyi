@@ -9,17 +9,20 @@ import numpy
 from numpy.typing import NDArray
 
 
+class TimeUp(Exception):
+    pass
+
 class StridedMatrix:
     """A dense matrix by address; strides in bytes."""
 
     def __init__(self, data: int, dtype: int, n: int, p: int, row_stride: int, col_stride: int) -> None: ...
 
-    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int, seconds: float = float('inf')) -> bool:
         """
-        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite; TimeUp if it takes more than `seconds`.
         """
 
-    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int, seconds: float = float('inf')) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
 class Table:
@@ -27,12 +30,12 @@ class Table:
 
     def __init__(self, n: int, data: Sequence[int], strides: Sequence[int], dtypes: Sequence[int]) -> None: ...
 
-    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int, seconds: float = float('inf')) -> bool:
         """
-        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite; TimeUp if it takes more than `seconds`.
         """
 
-    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int, seconds: float = float('inf')) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
     def rows(self, start: int, stop: int) -> Table:
@@ -43,12 +46,12 @@ class SparseMatrix:
 
     def __init__(self, data: int, indices: int, indptr: int, is_csc: bool, is_f32: bool, is_i64: bool, n: int, p: int, lo: int, hi: int) -> None: ...
 
-    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int, seconds: float = float('inf')) -> bool:
         """
-        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite; TimeUp if it takes more than `seconds`.
         """
 
-    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int, seconds: float = float('inf')) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
 class SyntheticMatrix:
@@ -56,32 +59,35 @@ class SyntheticMatrix:
 
     def __init__(self, seed: int, rho: float, innovation: float, burn: int, width: int, n: int, p: int, lo: int, hi: int) -> None: ...
 
-    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> bool:
+    def scan(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sum_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, square_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, xv: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, threads: int, seconds: float = float('inf')) -> bool:
         """
-        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite.
+        One read: xv = (X - shift)'v and, if asked, weighted column sums and sums of squares. Returns whether all of them are finite; TimeUp if it takes more than `seconds`.
         """
 
-    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int) -> None:
+    def gather(self, idx: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu')], threads: int, seconds: float = float('inf')) -> None:
         """Copy columns to a Fortran-ordered array of doubles."""
 
 def philox(arg0: int, arg1: int, arg2: int, arg3: int, arg4: int, arg5: int, /) -> tuple:
     """The four words of Philox 4x32-7 for a counter and a key."""
 
-def gram(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+def gram(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], threads: int = 0, seconds: float = float('inf')) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
     """a'b, without a BLAS."""
+
+def submatrix(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], keep: Sequence[int], threads: int = 0, seconds: float = float('inf')) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+    """a[np.ix_(keep, keep)], in Fortran order."""
 
 def residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """y - columns v, skipping zeros."""
 
-def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int) -> dict:
+def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], rounding: Sequence[float], seconds: float = float('inf')) -> dict:
     """Solve the relaxation of one node of the reduced problem."""
 
-def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], support: Sequence[int], greedy: bool, max_moves: int) -> tuple[list[int], float]:
+def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], support: Sequence[int], greedy: bool, max_moves: int, seconds: float = float('inf')) -> tuple[list[int], float]:
     """
     Improve a support by additions, removals and swaps; greedy fills it first.
     """
 
-def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int) -> tuple[list[int], float]:
+def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int, seconds: float = float('inf')) -> tuple[list[int], float]:
     """Local search from random supports drawn from the columns with s > 0."""
 
 def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int) -> tuple:
@@ -94,10 +100,10 @@ def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writ
     Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).
     """
 
-def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], max_newton: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], max_newton: int, unit: float, gamma: float, seconds: float = float('inf')) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
-    A diagonal d >= 0 with gram - diag(d) positive semidefinite that makes weight'd large.
+    A diagonal d with gram - diag(d) positive semidefinite beyond rounding that makes weight'd large.
     """
 
-def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None = None, save: object | None = None, save_every: float = float('inf')) -> dict:
+def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None, save: object | None, save_every: float, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], rounding: Sequence[float]) -> dict:
     """Branch and bound on the reduced problem."""

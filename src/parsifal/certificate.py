@@ -7,9 +7,9 @@ a_j = gamma/2 beta_j^2 - penalty and the columns so far `in` or free,
     D = 1/2 |alpha|^2 + w'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
 
 bounds the objective of every one of those supports from below, for any w, whoever made it. A record may belong to
-a *frame*, a set of columns (the others must be out) with a diagonal d >= 0 for which X'X - diag(d) is positive
-semidefinite; then beta_j = (x_j'alpha + d_j w_j) / sqrt(1 + gamma d_j) in a_j, and the first terms are
-1/2 |alpha|^2 + w'X'alpha + 1/2 sum d_j w_j^2.
+a *frame*, a set of columns (the others must be out) with a diagonal d for which X'X - diag(d) is positive semidefinite
+(an entry may be slightly negative: docs/numerics.md); then beta_j = (x_j'alpha + d_j w_j) / sqrt(1 + gamma d_j) in a_j,
+and the first terms are 1/2 |alpha|^2 + w'X'alpha + 1/2 sum d_j w_j^2.
 
 A record may fix columns: j out (in) for the subtree, where the bound with j in (out) reaches the claim. Its children
 are one record without a decision, or two that put the same column in and out. A record without children must reach the
@@ -21,10 +21,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from parsifal.archive import load_arrays
+from parsifal.errors import InputError
+from parsifal.storage import replacing
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -103,23 +107,26 @@ class Certificate:
         return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one ``.npz`` file, without pickle."""
+        """Write everything to one ``.npz`` file, without pickle, whole or not at all."""
+        with replacing(path) as file:
+            self.write(file)
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write the archive to an open file."""
         arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
+        np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
-        """Read what `save` wrote; a ValueError says what is wrong with any other file."""
+        """Read what `save` wrote; an `InputError` says what is wrong with any other file."""
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                return cls.from_arrays({name: archive[name] for name in archive.files})
-        except (OSError, EOFError, KeyError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise ValueError(f"{path} is not a Parsifal certificate: {error}") from error
-        except Exception as error:  # zipfile and NumPy raise many kinds for a damaged file
-            raise ValueError(f"{path} is not a readable Parsifal certificate: {error}") from error
+            return cls.from_arrays(load_arrays(path))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
+        except ValueError as error:
+            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:

@@ -8,11 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint
+from parsifal.columns import Columns
 
 FixArray = npt.NDArray[np.int8]
 
-_BLOCK = 1 << 22  # entries of X looked at at a time
-_EIGENVALUE = 2e-15  # rounding of an eigenvalue, per column, relative to columns of unit norm
+_ROUNDOFF = 2.0**-53
+
+
+def _unit(terms: int) -> float:
+    """The relative error of a sum of so many products in any order, of entries off by a few roundings themselves."""
+    return 1.01 * (terms + 8) * _ROUNDOFF
 
 
 class _Wrong(Exception):
@@ -23,7 +28,8 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     """Verify that `certificate` proves its claim for the data X and y.
 
     Recomputes every number from the data: the solution's objective, the dual value of every record over every column it
-    concerns, every fixing, and that the records together cover all supports.
+    concerns, every fixing, and that the records together cover all supports. What rounding can be worth is taken off
+    every bound (docs/numerics.md), so a certificate that passes proves its bound in exact arithmetic.
 
     Parameters
     ----------
@@ -40,7 +46,9 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            _check(certificate, _Columns(X), np.asarray(y, dtype=np.float64))
+            columns = Columns(X)
+            _require(len(columns.shape) == 2, f"X has shape {columns.shape}, a matrix is needed")
+            _check(certificate, columns, np.asarray(y, dtype=np.float64))
     except _Wrong as wrong:
         return CheckResult(valid=False, reason=str(wrong), records=certificate.records)
     gap = (certificate.objective - certificate.lower_bound) / max(abs(certificate.objective), 1e-300)
@@ -58,7 +66,7 @@ def provable_bound(certificate: Certificate, X: Any, y: Any) -> float:
     """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            columns, response = _Columns(X), np.asarray(y, dtype=np.float64)
+            columns, response = Columns(X), np.asarray(y, dtype=np.float64)
             _check_layout(certificate)
             tree = _Tree(certificate, columns, response, claim=-np.inf)
             tree.verify()
@@ -67,53 +75,7 @@ def provable_bound(certificate: Certificate, X: Any, y: Any) -> float:
         return -np.inf
 
 
-class _Columns:
-    """Column access to whatever X is, a block at a time, in float64."""
-
-    def __init__(self, X: Any) -> None:
-        self.design = X if hasattr(X, "scan") and hasattr(X, "columns") and not hasattr(X, "dtype") else None
-        if self.design is None and hasattr(X, "to_numpy"):
-            X = X.to_numpy()
-        if self.design is None and not hasattr(X, "tocsc"):
-            X = np.asarray(X)
-        self.X = X.tocsc() if hasattr(X, "tocsc") else X
-        if len(self.X.shape) != 2:
-            raise _Wrong(f"X has shape {self.X.shape}, a matrix is needed")
-        self.shape: tuple[int, int] = (int(self.X.shape[0]), int(self.X.shape[1]))
-
-    def take(self, index: IntArray) -> FloatArray:
-        if self.design is not None:
-            return np.asarray(self.design.columns(index), dtype=np.float64)
-        block = self.X[:, index]
-        return np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
-
-    def transpose_times(self, v: FloatArray) -> FloatArray:
-        if self.design is not None:
-            return np.asarray(self.design.scan(v).xv)
-        if hasattr(self.X, "toarray"):
-            return np.asarray(self.X.T @ v, dtype=np.float64)
-        step = max(1, _BLOCK // max(1, self.shape[0]))
-        parts = [
-            np.asarray(self.X[:, start : start + step], dtype=np.float64).T @ v
-            for start in range(0, self.shape[1], step)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def norms(self) -> FloatArray:
-        if self.design is not None:
-            return np.asarray(np.sqrt(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))
-        if hasattr(self.X, "toarray"):
-            squares = np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64)
-            return np.asarray(np.sqrt(squares).ravel(), dtype=np.float64)
-        step = max(1, _BLOCK // max(1, self.shape[0]))
-        parts = [
-            np.linalg.norm(np.asarray(self.X[:, start : start + step], dtype=np.float64), axis=0)
-            for start in range(0, self.shape[1], step)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _check(c: Certificate, X: _Columns, y: FloatArray) -> None:
+def _check(c: Certificate, X: Columns, y: FloatArray) -> None:
     _require(
         bool(np.isfinite([c.gamma, c.penalty, c.objective, c.lower_bound]).all()), "the claim holds a non-finite number"
     )
@@ -168,16 +130,20 @@ def _check_layout(c: Certificate) -> None:
     )
 
 
-def _check_solution(c: Certificate, X: _Columns, y: FloatArray) -> None:
+def _check_solution(c: Certificate, X: Columns, y: FloatArray) -> None:
     support = c.support
     _require(np.unique(support).size == support.size, "the support names a column twice")
     _require(support.size <= c.k, f"the support has {support.size} columns, more than k = {c.k}")
     _require(c.coef.shape == support.shape, "coef and support differ in length")
     _require(bool(np.isin(c.forced_in, support).all()), "a column forced in is not in the support")
     _require(not np.isin(c.forced_out, support).any(), "a column forced out is in the support")
-    alpha = y - X.take(support) @ c.coef
+    columns = X.take(support)
+    alpha = y - columns @ c.coef
     value = 0.5 * float(alpha @ alpha) + 0.5 * float(c.coef @ c.coef) / c.gamma + c.penalty * support.size
-    tolerance = 1e-9 * abs(value) + 1e-13 * float(y @ y)
+    # Twice what rounding can be worth: here, and where the objective was computed first.
+    size = float(np.linalg.norm(y)) + float(np.abs(c.coef) @ np.linalg.norm(columns, axis=0))
+    blur = _unit(support.size) * size
+    tolerance = 2 * (_unit(c.shape[0] + support.size) * abs(value) + blur * (float(np.linalg.norm(alpha)) + blur))
     _require(
         bool(np.isfinite(value)) and abs(value - c.objective) <= tolerance,
         f"the support's objective is {value!r}, not {c.objective!r}",
@@ -185,7 +151,7 @@ def _check_solution(c: Certificate, X: _Columns, y: FloatArray) -> None:
     _require(c.lower_bound <= c.objective + tolerance, "the lower bound is above the objective")
 
 
-def _check_twins(c: Certificate, X: _Columns) -> None:
+def _check_twins(c: Certificate, X: Columns) -> None:
     forced = np.union1d(c.forced_in, c.forced_out)
     for later, earlier in zip(c.twin_later, c.twin_earlier):
         _require(later > earlier, f"twins {earlier} and {later} are out of order")
@@ -198,7 +164,7 @@ def _check_twins(c: Certificate, X: _Columns) -> None:
 class _Tree:
     """Walks the records from the root to the leaves."""
 
-    def __init__(self, c: Certificate, X: _Columns, y: FloatArray, claim: float) -> None:
+    def __init__(self, c: Certificate, X: Columns, y: FloatArray, claim: float) -> None:
         self.c, self.X, self.y, self.claim = c, X, y, claim
         self.least = np.inf  # the smallest bound that a leaf or a fixing rests on
         self.earlier = dict(zip(c.twin_later.tolist(), c.twin_earlier.tolist()))
@@ -208,7 +174,9 @@ class _Tree:
         self.children: list[list[int]] = [[] for _ in range(c.records)]
         for record in range(1, c.records):
             self.children[int(c.parent[record])].append(record)
-        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray, float]] = {}
+        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray]] = {}
+        self.size = float(np.linalg.norm(y))
+        self.norms = X.rounding_norms()  # that the errors of X'alpha are relative to
         # Columns that the tree works on: gathered once all others are out.
         self.live: IntArray | None = None
         self.block: FloatArray = np.zeros((c.shape[0], 0))
@@ -228,24 +196,28 @@ class _Tree:
         c = self.c
         index = c.coef_index[c.coef_offset[r] : c.coef_offset[r + 1]]
         w = c.coef_value[c.coef_offset[r] : c.coef_offset[r + 1]]
-        base, beta, columns = self.dual_point(r, index, w, fix)
-        a = 0.5 * c.gamma * beta**2 - c.penalty
+        base, beta, error, columns = self.dual_point(r, index, w, fix)
+        a = 0.5 * c.gamma * (np.abs(beta) + error) ** 2 - c.penalty
         state = fix[columns]
-        room = c.k - int(np.count_nonzero(fix == 1))
+        inside = int(np.count_nonzero(fix == 1))
+        room = c.k - inside
         taken = float(a[state == 1].sum())
         free = np.sort(a[(state == 0) & (a > 0)])[::-1]
         chosen = free[: max(room, 0)]
         # alpha = 0 is a dual point too: every term of the objective is nonnegative.
-        trivial = c.penalty * int(np.count_nonzero(fix == 1))
+        trivial = c.penalty * inside
         _require(bool(np.isfinite(base)), f"record {r}: its dual value is not finite")
-        bound = max(inherited, trivial, base - taken - float(chosen.sum()))
+        # These sums round too, and so do those that a fixing compares with the claim: a_j is -penalty or more.
+        terms = inside + chosen.size
+        sums = _unit(terms) * (abs(base) + abs(taken) + float(chosen.sum()) + 2 * terms * c.penalty)
+        own = base - taken - float(chosen.sum()) - sums
+        bound = max(inherited, trivial, own)
         if r == 0:
             self.check_fingerprint(beta, index, w, fix)
         fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]
         if fixed.size == 0:
             return fix, bound
         # Forcing a column in displaces the last that was chosen; forcing one out lets the next one in.
-        own = base - taken - float(chosen.sum())
         last_in = np.inf if room <= 0 else float(chosen[room - 1]) if chosen.size == room else 0.0
         best_out = float(free[max(room, 0)]) if free.size > max(room, 0) else 0.0
         j = np.abs(fixed) - 1
@@ -274,27 +246,30 @@ class _Tree:
 
     def check_fingerprint(self, beta: FloatArray, index: IntArray, w: FloatArray, fix: FixArray) -> None:
         """The data's fingerprint: beta at the first record, over the columns that are not forced out."""
-        norms = self.X.norms()
+        norms = self.norms
         # alpha rounds relative to the terms of y - Xw, which a good fit leaves far above alpha itself.
-        size = (float(np.linalg.norm(self.y)) + float(np.abs(w) @ norms[index])) * float(norms[fix >= 0].sum())
+        size = (self.size + float(np.abs(w) @ norms[index])) * float(norms[fix >= 0].sum())
         mine = fingerprint(np.where(fix >= 0, beta, 0.0))
         _require(
             abs(mine - self.c.fingerprint) <= 1e-9 * float(np.abs(beta[fix >= 0]).sum()) + 1e-13 * size,
             "the data are not those the certificate was made for (the fingerprint differs)",
         )
 
-    def dual_point(self, r: int, index: IntArray, w: FloatArray, fix: FixArray) -> tuple[float, FloatArray, IntArray]:
-        """Return 1/2 |alpha|^2 + w'beta (+ the diagonal's part), beta, and the columns that beta is for."""
-        frame = int(self.c.frame[r])
+    def dual_point(
+        self, r: int, index: IntArray, w: FloatArray, fix: FixArray
+    ) -> tuple[float, FloatArray, FloatArray, IntArray]:
+        """Return what D starts from, less its rounding error; beta, its errors, and the columns that it is for."""
+        frame, n = int(self.c.frame[r]), self.c.shape[0]
         if frame < 0:
             alpha = self.y - self.X.take(index) @ w
             beta = self.X.transpose_times(alpha)
             _require(bool(np.isfinite(beta[fix >= 0]).all()), "X holds a non-finite number")
-            return self.plain_base(alpha), beta, np.arange(self.c.shape[1])
-        columns, diagonal, block, slack = self.frame(frame)
+            error = _unit(n) * float(np.linalg.norm(alpha)) * self.norms
+            return self.plain_base(alpha), beta, error, np.arange(self.c.shape[1])
+        columns, diagonal, block = self.frame(frame)
         if columns.size == 0:
             _require(index.size == 0, f"record {r} has a coefficient outside its frame")
-            return self.plain_base(self.y), np.zeros(0), columns
+            return self.plain_base(self.y), np.zeros(0), np.zeros(0), columns
         outside = np.ones(self.c.shape[1], dtype=bool)
         outside[columns] = False
         _require(bool(np.all(fix[outside] == -1)), f"record {r}: a column outside its frame is not out")
@@ -304,55 +279,71 @@ class _Tree:
         dense = np.zeros(columns.size)
         dense[position] = w
         alpha = self.y - block @ dense
-        scale = 1.0 / np.sqrt(1.0 + self.c.gamma * diagonal)
+        norms, length = np.maximum(self.norms[columns], np.sqrt(np.abs(diagonal))), float(np.linalg.norm(alpha))
         plain = block.T @ alpha + diagonal * dense
-        if not np.any(diagonal > 0):
-            return self.plain_base(alpha), plain, columns
-        # v'beta with v = w / S and beta = S plain is w'plain; LS loses 1/2 sum d w^2.
-        base = 0.5 * float(alpha @ alpha) - 0.5 * float(diagonal @ dense**2) + float(dense @ plain)
-        # This form needs alpha = y - X w and X'X - diag(d) positive semidefinite: take off what rounding can be worth.
-        terms = np.abs(dense) * np.linalg.norm(block, axis=0)
-        size = float(np.linalg.norm(self.y))
-        base -= 2e-15 * size * (size + float(terms.sum()))
-        base -= 0.5 * slack * float(terms @ terms)
-        return base, scale * plain, columns
+        if not np.any(diagonal):
+            return self.plain_base(alpha), plain, _unit(n) * length * norms, columns
+        # v'beta with v = w / S and beta = S plain is w'plain; LS loses 1/2 sum d w^2. Here alpha must be y - X w, which
+        # it is up to `drift`.
+        squares, fit = 0.5 * float(alpha @ alpha) - 0.5 * float(diagonal @ dense**2), float(dense @ plain)
+        scale = 1.0 / np.sqrt(1.0 + self.c.gamma * diagonal)
+        size = float(np.abs(dense) @ norms) + float(np.abs(dense) @ np.sqrt(np.abs(diagonal)))
+        unit = _unit(n + columns.size)
+        drift = unit * (self.size + size)
+        off = drift + unit * (length + size)
+        return squares + fit - 2 * off * (length + size + drift), scale * plain, off * scale * norms, columns
 
     def plain_base(self, alpha: FloatArray) -> float:
-        """y'alpha - 1/2 |alpha|^2, which is right for any alpha, however it was rounded."""
-        return float(self.y @ alpha) - 0.5 * float(alpha @ alpha)
+        """y'alpha - 1/2 |alpha|^2 less its rounding error: right for any alpha, however alpha was rounded."""
+        first, second, length = float(self.y @ alpha), 0.5 * float(alpha @ alpha), float(np.linalg.norm(alpha))
+        return first - second - _unit(self.c.shape[0]) * (self.size * length + second)
 
-    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray, float]:
-        """The columns of a frame, its diagonal, the columns' data, and how far below zero an eigenvalue may be.
-
-        The diagonal is checked when it is first used.
-        """
+    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The columns of a frame, its diagonal (checked when it is first used), and the columns' data."""
         if number in self.frames:
             return self.frames[number]
         c = self.c
         columns = c.frame_column[c.frame_offset[number] : c.frame_offset[number + 1]]
         diagonal = c.frame_diagonal[c.frame_offset[number] : c.frame_offset[number + 1]]
         _require(bool(np.all(np.diff(columns) > 0)), f"frame {number}: columns are not in order")
-        _require(bool(np.all(diagonal >= 0)), f"frame {number}: the diagonal has a negative entry")
         if self.live is None or not np.isin(columns, self.live).all():
             self.live, self.block = columns, self.X.take(columns)
         block = self.block if columns.size == self.live.size else self.block[:, np.searchsorted(self.live, columns)]
-        slack = 0.0
-        if np.any(diagonal > 0):
-            norms = np.linalg.norm(block, axis=0)
-            norms[norms == 0] = 1.0
-            unit = block / norms
-            gram = unit.T @ unit
-            gram[np.diag_indices(columns.size)] -= diagonal / norms**2
-            smallest = float(np.linalg.eigvalsh(gram)[0])
-            slack = max(0.0, _EIGENVALUE * columns.size - smallest)
-            _require(
-                smallest >= -_EIGENVALUE * columns.size,
-                f"frame {number}: X'X - diag(d) is not positive semidefinite (smallest eigenvalue {smallest:.3g})",
-            )
+        if np.any(diagonal):
+            diagonal = self.safe_diagonal(number, diagonal, block)
         if len(self.frames) > 32:
             self.frames.clear()
-        self.frames[number] = (columns, diagonal, block, slack)
+        self.frames[number] = (columns, diagonal, block)
         return self.frames[number]
+
+    def safe_diagonal(self, number: int, diagonal: FloatArray, block: FloatArray) -> FloatArray:
+        """The diagonal, or slightly less, for which X'X - diag(d) is positive semidefinite beyond rounding.
+
+        A Cholesky factorisation of an m x m matrix of unit diagonal that runs to its end shows that no eigenvalue is
+        below -m^2 u or so, and entries that are off by n u make for m n u more.
+        """
+        n, m = block.shape
+        norms = np.linalg.norm(block, axis=0)
+        _require(bool(np.all(diagonal[norms == 0] <= 0)), f"frame {number}: a zero column has a diagonal")
+        norms[norms == 0] = 1.0
+        unit = block / norms
+        gram = unit.T @ unit
+        gram[np.diag_indices(m)] -= diagonal / norms**2
+        # Rounding of the test itself; the diagonal of the matrix is 1 - d_j / |x_j|^2.
+        error = m * _unit(n + m) * max(1.0, float(np.abs(np.diag(gram)).max(initial=0.0)))
+        for shift in (-1.0, 0.0, 1.0, 3.0):
+            shifted = gram.copy()
+            shifted[np.diag_indices(m)] += shift * error
+            try:
+                np.linalg.cholesky(shifted)
+            except np.linalg.LinAlgError:
+                continue
+            safe = diagonal - (shift + 1.0) * error * norms**2
+            _require(
+                bool(np.all(1.0 + self.c.gamma * safe > 0.5)), f"frame {number}: the diagonal takes away the ridge"
+            )
+            return np.asarray(safe)
+        raise _Wrong(f"frame {number}: X'X - diag(d) is not positive semidefinite")
 
     def check_children(self, r: int, fix: FixArray, bound: float, stack: list[tuple[int, FixArray, float]]) -> None:
         c, children = self.c, self.children[r]

@@ -3,18 +3,16 @@
 While X is being read, the state is the working set, the last dual point and the incumbent. They are only a hint: a
 solve that is taken up prices the point with a read of X, and everything else follows from the data. Once the search has
 begun, the state is the reduced problem, the root's part of the proof and the whole tree, and two reads of X check that
-the data are those it was made from.
+the data are those it was made from: one compares every column with what was saved of it (`sketch.py`), one the products
+of the columns that are left.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import os
-import tempfile
 import warnings
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,24 +20,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.certificate import fingerprint
+from parsifal.archive import Unreadable, load_arrays
+from parsifal.checkpoint_layout import check_layout
 from parsifal.errors import DataError, InputError
 from parsifal.handover import Handover, PricedPoint
 from parsifal.problem import IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import Reduced
-from parsifal.relaxation import WorkingSet, threshold
+from parsifal.relaxation import WorkingSet, rounding_norms, threshold
 from parsifal.root import ProofStep, Root
+from parsifal.rounding import Rounding, sum_unit
+from parsifal.sketch import Sketch
+from parsifal.storage import Lock, replacing
 from parsifal.tighten import tighten
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-FORMAT = 1
+FORMAT = 2
 SAVE_EVERY = 60.0  # seconds of search between two writes
 
 
 class Checkpoint:
-    """The file of one solve.
+    """The file of one solve, which no other process writes until it is closed.
 
     Parameters
     ----------
@@ -54,17 +56,22 @@ class Checkpoint:
             self.path = Path(path)
         except TypeError:
             raise InputError(f"checkpoint must be a path, not {path!r}") from None
+        if self.path.is_dir():
+            raise InputError(f"checkpoint {self.path} is a folder; give a file's name")
         self.every = every
         self.tree: dict[str, Any] | None = None
+        self.sketch = Sketch()
         self._saved: Arrays | None = None
         self._point: PricedPoint | None = None
         self._broken = False
-        try:
-            # Said before hours of work, not after.
-            with tempfile.NamedTemporaryFile(dir=self.path.parent):
-                pass
-        except OSError as error:
-            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror}") from error
+        # Also tells whether the folder can be written: before hours of work, not after.
+        self._lock = Lock(self.path)
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
     # ---- Taking up
 
@@ -74,6 +81,11 @@ class Checkpoint:
             return []
         self._saved = _load(self.path)
         _compare(self.path, self._saved, _identity(problem, rel_gap))
+        try:
+            check_layout(self._saved, problem)
+        except Unreadable as error:
+            raise self.damaged(error) from error
+        self.sketch = _saved_sketch(self.path, self._saved)
         return [self._saved["support"]]
 
     def resume(self, root: Root, handover: Handover) -> bool:
@@ -107,12 +119,13 @@ class Checkpoint:
         """Read X at the saved point, which also tells whether X is the one that was saved."""
         index, coef = saved["point_index"], saved["point_coef"]
         alpha = problem.y - problem.design.matvec(index, coef)
-        beta = problem.design.scan(alpha).xv
-        # Sums in another order differ by rounding. Columns that are forced out may not have been priced.
-        usable = np.where(problem.fix >= 0, beta, 0.0)
-        if abs(fingerprint(usable) - float(saved["mark"])) > 1e-9 * float(fingerprint(np.abs(usable)) + 1e-300):
-            raise self._other("X'alpha at its dual point differs")
-        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=beta)
+        scan = self.sketch.read(problem.design, alpha)
+        # A column that the user forces out is nobody's business.
+        column = self.sketch.differs(scan, problem.n, ignored=problem.fix < 0)
+        if column is not None:
+            raise self._other(f"column {column} differs")
+        error = sum_unit(problem.n) * float(np.linalg.norm(alpha)) * rounding_norms(problem.design, scan)
+        return PricedPoint(index=index, coef=coef, alpha=alpha, beta=scan.xv, error=error)
 
     def _verify(self, problem: Problem, saved: Arrays) -> None:
         """Compare the saved products with X, along a direction that nobody can know beforehand: one more read."""
@@ -125,11 +138,17 @@ class Checkpoint:
         weight = float(np.linalg.norm(moved)) / size if size > 0 else 0.0
         v = moved + weight * alpha
         found = problem.design.scan(v).xv[index]
-        slack = 1e-9 * norms * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved)))
+        # What rounding left in alpha, relative to the terms of y - Xv.
+        blur = 1e-13 * weight * (float(np.linalg.norm(problem.y)) + float(np.abs(v0) @ norms))
+        slack = norms * (1e-9 * (float(np.linalg.norm(v)) + float(np.linalg.norm(moved))) + blur)
         if np.any(np.abs(found - gram @ step - weight * saved["beta0"]) > slack):
             raise self._other("products of its columns differ")
         if abs(0.5 * size**2 - float(saved["ls0"])) > 1e-9 * float(problem.y @ problem.y):
             raise self._other("the fit of its point differs")
+
+    def damaged(self, error: Exception) -> DataError:
+        """What to raise where the state turns out not to be one."""
+        return DataError(f"{self.path} is a damaged checkpoint ({error}); delete it to start anew")
 
     def _other(self, what: str) -> InputError:
         return InputError(f"checkpoint {self.path} was made from another X: {what}; delete the file to start anew")
@@ -147,9 +166,8 @@ class Checkpoint:
             "working_set": handover.work.index,
             "point_index": point.index,
             "point_coef": point.coef,
-            "mark": np.asarray(fingerprint(np.where(root.problem.fix >= 0, point.beta, 0.0))),
         }
-        self._write(arrays)
+        self._write(arrays | self._sketched(root.problem))
 
     def save_search(self, root: Root, tree: Mapping[str, Any]) -> None:
         """Save the reduced problem, the root's proof and the tree."""
@@ -165,13 +183,13 @@ class Checkpoint:
             "support": support,
             "point_index": first.index,
             "point_coef": first.coef,
-            "mark": np.asarray(fingerprint(np.where(root.problem.fix >= 0, root.first_beta, 0.0))),
             "fix": root.fix,
             "bounds": np.array([root.lower_bound, root.root_bound, root.largest_square, root.solves]),
             "gram": q.gram,
             "v0": q.v0,
             "beta0": q.beta0,
             "ls0": np.asarray(q.ls0),
+            "rounding": np.asarray(q.rounding.arguments[1]),
             "reduced_index": reduced.index,
             "reduced_fix": reduced.fix,
             "diagonal": np.zeros(0) if root.tightened is None else root.tightened.diagonal,
@@ -179,35 +197,30 @@ class Checkpoint:
         }
         arrays |= _pack_steps(root.steps)
         arrays |= _split({f"tree_{name}": value for name, value in tree.items()})
-        self._write(arrays)
+        self._write(arrays | self._sketched(root.problem))
+
+    def _sketched(self, problem: Problem) -> Arrays:
+        if self.sketch.products is None:
+            # The root had all columns in memory and has not read X as a whole.
+            self.sketch.read(problem.design, problem.y)
+        assert self.sketch.products is not None
+        return {"sketch_seed": np.asarray(self.sketch.seed), "sketch": self.sketch.products}
 
     def _write(self, arrays: Arrays) -> None:
         """Replace the file as a whole; a disk that is full costs the checkpoint, not the solve."""
-        name = None
         try:
-            with tempfile.NamedTemporaryFile(
-                dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".tmp", delete=False
-            ) as file:
-                name = file.name
+            with replacing(self.path) as file:
                 np.savez(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self.path)
-            name = None
-            _sync_folder(self.path.parent)
-        except OSError as error:
+        except DataError as error:
             if not self._broken:
                 self._broken = True
+                why = error.__cause__
                 warnings.warn(
-                    f"checkpoint {self.path} could not be written ({error.strerror or error}); the solve goes on, and "
-                    "the last checkpoint that was written stays",
+                    f"checkpoint {self.path} could not be written ({getattr(why, 'strerror', None) or why}); the solve "
+                    "goes on, and the last checkpoint that was written stays",
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        finally:
-            if name is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
 
 
 def _identity(problem: Problem, rel_gap: float) -> Arrays:
@@ -230,7 +243,9 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
         there = saved.get(name)
         # gamma="auto" comes from sums, whose rounding depends on how X was cut into blocks.
         same = there is not None and (
-            bool(np.isclose(there, value, rtol=1e-12, atol=0.0)) if name == "gamma" else np.array_equal(there, value)
+            bool(np.isclose(there, value, rtol=1e-12, atol=0.0))
+            if name == "gamma" and there.shape == () and there.dtype.kind == "f"
+            else np.array_equal(there, value)
         )
         if not same:
             what = "another y" if name == "y" else f"{name} = {there}, not {value}"
@@ -239,17 +254,30 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
 
 def _load(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            saved = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        saved = load_arrays(path)
+    except (OSError, ValueError) as error:
         raise DataError(f"{path} is no checkpoint, or a damaged one ({error}); delete it to start anew") from error
-    if "format" not in saved or int(saved["format"]) != FORMAT:
+    if "format" not in saved or not np.array_equal(saved["format"], FORMAT):
         raise DataError(f"{path} is no checkpoint of format {FORMAT}; delete it to start anew")
     return saved
 
 
+def _saved_sketch(path: Path, saved: Arrays) -> Sketch:
+    seed, products = saved.get("sketch_seed"), saved.get("sketch")
+    if seed is None or products is None or seed.shape != () or products.shape != (int(saved["shape"][1]),):
+        raise DataError(f"{path} is a damaged checkpoint (its sketch of X is missing); delete it to start anew")
+    return Sketch(int(seed), products)
+
+
 def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
     p = root.problem
+    norm = np.sqrt(np.diag(saved["gram"]))
+    # Never less than what such a problem has when it is gathered afresh.
+    unit, reach = sum_unit(p.n), float(np.sqrt(2 * max(float(saved["ls0"]), 0.0)))
+    size = float(np.linalg.norm(p.y)) + float(np.abs(saved["v0"]) @ norm)
+    drift = sum_unit(int(np.count_nonzero(saved["v0"]))) * size
+    least = np.array([unit, unit * reach, unit * reach**2, drift, reach])
+    unit, error, base, drift, reach = (float(x) for x in np.maximum(saved["rounding"], least))
     q = Quadratic(
         gram=np.asfortranarray(saved["gram"]),
         v0=saved["v0"],
@@ -258,6 +286,7 @@ def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
         gamma=p.gamma,
         penalty=p.penalty,
         k=p.k,
+        rounding=Rounding(norm=norm, unit=unit, error=error, base=base, drift=drift, reach=reach),
     )
     root.reduced = Reduced(problem=p, index=saved["reduced_index"], fix=saved["reduced_fix"], quadratic=q)
     root.tightened = tighten(q, saved["diagonal"]) if saved["diagonal"].size else None
@@ -321,13 +350,3 @@ def _join(arrays: Arrays) -> dict[str, Any]:
         elif end == "offsets":
             out[stem] = (value, arrays[f"{stem}.values"])
     return out
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the renaming on the disk too."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

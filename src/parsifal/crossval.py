@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
+import os
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +12,16 @@ import numpy.typing as npt
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.folds import FoldResult, FoldTask, run_fold
+from parsifal.fitbar import Bar
+from parsifal.foldlog import FoldLog
+from parsifal.folds import FoldResult, FoldTask, choose, nothing_of, run_fold
 from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
@@ -30,6 +31,8 @@ from parsifal.solve import check_options, solve
 from parsifal.training import Training, prepare
 
 _AUTO_FACTORS = (0.1, 1.0, 10.0)
+# Seconds of the fit to all rows after Ctrl-C: whoever presses it does not want to wait for a proof.
+_AFTER_INTERRUPT = 0.5
 
 
 class SparseRegressorCV(SparseLinearModel):
@@ -59,6 +62,9 @@ class SparseRegressorCV(SparseLinearModel):
         Limits of the fit to all rows.
     fold_node_limit, fold_time_limit : int and float, optional
         Limits of every fit in a fold; None for both: every fold fit is proven.
+    checkpoint : path, optional
+        Journal of the folds that are done; if it is there, they are not done again. The state of the last fit is kept
+        beside it, in a file whose name begins with the journal's.
     n_jobs : int, optional
         Folds at a time, through joblib (threads, unless a joblib backend is chosen); threads of the last fit.
     progress : bool or callable
@@ -81,6 +87,10 @@ class SparseRegressorCV(SparseLinearModel):
         ``support_path_[gamma][k][fold]``: the features that each fold fit chose.
     best_index_ : tuple of int
         Position of the choice in `gammas_` and `ks_`.
+    interrupted_ : bool
+        Whether Ctrl-C ended the folds early. The choice is then made from the folds that were finished (or from the
+        fits of one, if none was), fits that were not made are NaN in the paths, and the fit to all rows is a short one.
+        With `checkpoint`, another `fit` goes on with the other folds.
     coef_, intercept_, support_, solution_, ... : as in `SparseRegressor`.
     """
 
@@ -105,6 +115,7 @@ class SparseRegressorCV(SparseLinearModel):
         node_limit: int | None = None,
         fold_node_limit: int | None = 20,
         fold_time_limit: float | None = None,
+        checkpoint: Any = None,
         n_jobs: int | None = None,
         progress: ProgressOption = False,
     ) -> None:
@@ -126,6 +137,7 @@ class SparseRegressorCV(SparseLinearModel):
         self.node_limit = node_limit
         self.fold_node_limit = fold_node_limit
         self.fold_time_limit = fold_time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -184,7 +196,14 @@ class SparseRegressorCV(SparseLinearModel):
             for train, test in splits
         ]
         scorer = self._scorer()
-        results = self._run(tasks)
+        if self.checkpoint is None:
+            done, part = self._run(tasks)
+        else:
+            with FoldLog(self.checkpoint, design, tasks, predictions=scorer is not None) as log:
+                done, part = self._run(tasks, log)
+        usable = _usable(done, part)
+        self.interrupted_ = len(done) < len(tasks)
+        results = [done.get(number) or part.get(number) or nothing_of(task) for number, task in enumerate(tasks)]
         self.ks_ = np.array(sizes)
         self.gammas_ = np.array(gammas)
         self.mse_path_ = np.stack([r.mse for r in results], axis=2)
@@ -193,11 +212,20 @@ class SparseRegressorCV(SparseLinearModel):
             [[r.supports[g][i] for r in results] for i in range(len(sizes))] for g in range(len(gammas))
         ]
         self.score_path_ = self._scores(scorer, X, target, splits, results)
-        mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
-        self.best_index_ = choose(self.score_path_, mass, one_se=self.one_se)
+        mass = None if weight is None else np.array([weight[splits[f][1]].sum() for f in usable])
+        self.best_index_ = choose(self.score_path_[:, :, usable], mass, one_se=self.one_se)
         g, i = self.best_index_
         self.k_ = sizes[i]
-        self._fit_all(training, gammas[g], sizes[i], self.support_path_[g][i], fix)
+        if self.interrupted_:
+            made, every = int(np.isfinite(self.gap_path_).sum()), self.gap_path_.size
+            warnings.warn(
+                f"interrupted after {made} of {every} fits of the cross-validation: k and gamma are chosen from "
+                f"{len(done)} of {len(tasks)} folds" + ("" if done else ", and the fits of one that was not finished"),
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        state = None if self.checkpoint is None else f"{os.fspath(self.checkpoint)}.k{sizes[i]}.gamma{g}.npz"
+        self._fit_all(training, gammas[g], sizes[i], [self.support_path_[g][i][f] for f in usable], fix, state)
         return self
 
     def _gammas(self, training: Training) -> list[float]:
@@ -226,22 +254,42 @@ class SparseRegressorCV(SparseLinearModel):
                 )
         return splits
 
-    def _run(self, tasks: list[FoldTask]) -> list[FoldResult]:
-        """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold."""
+    def _run(
+        self, tasks: list[FoldTask], log: FoldLog | None = None
+    ) -> tuple[dict[int, FoldResult], dict[int, FoldResult]]:
+        """All folds through joblib; the bar moves after every fit where workers share our memory, else after a fold.
+
+        Returns the folds that are done and, after Ctrl-C, what is known of those that are not.
+        """
         each = len(tasks[0].sizes) * len(tasks[0].gammas)
         backend = get_active_backend(prefer="threads")[0]
-        results: list[FoldResult] = []
+        done = {} if log is None else dict(log.results)
+        part: dict[int, FoldResult] = {}
+        left = [number for number in range(len(tasks)) if number not in done]
         listener = getattr(self.progress, "fits", None)
-        with Bar(len(tasks) * each, active=self.progress is True, each=listener) as bar:
-            if getattr(backend, "supports_sharedmem", False):
-                results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(bar.run)(task) for task in tasks)
-            else:
-                kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
-                pool = Parallel(n_jobs=self.n_jobs, return_as=kind)
-                for result in pool(delayed(run_fold)(task) for task in tasks):
-                    results.append(result)
-                    bar.tick(each)
-        return results
+
+        def keep(number: int, result: FoldResult) -> None:
+            if log is not None:
+                log.put(number, result)
+            done[number] = result
+
+        def fold(number: int) -> None:
+            keep(number, bar.run(tasks[number], lambda result: part.__setitem__(number, result)))
+
+        try:
+            with Bar(len(left) * each, active=self.progress is True, each=listener) as bar:
+                if getattr(backend, "supports_sharedmem", False):
+                    Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(fold)(number) for number in left)
+                else:
+                    kind = "generator" if getattr(backend, "supports_return_generator", False) else "list"
+                    pool = Parallel(n_jobs=self.n_jobs, return_as=kind)
+                    for number, result in zip(left, pool(delayed(run_fold)(tasks[number]) for number in left)):
+                        keep(number, result)
+                        bar.tick(each)
+        except KeyboardInterrupt:
+            if not done and not part:
+                raise
+        return done, part
 
     def _scorer(self) -> Any:
         scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
@@ -258,10 +306,15 @@ class SparseRegressorCV(SparseLinearModel):
         for f, ((_, test), result) in enumerate(zip(splits, results)):
             rows = np.zeros((test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, test)
             for g, i in np.ndindex(*scores.shape[:2]):
+                if np.isnan(result.gaps[g, i]):
+                    scores[g, i, f] = np.nan  # Ctrl-C came first
+                    continue
                 scores[g, i, f] = scorer(Predicted(result.predictions[g, i]), rows, y[test])
         return scores
 
-    def _fit_all(self, training: Training, gamma: float, k: int, supports: list[IntArray], fix: Any) -> None:
+    def _fit_all(
+        self, training: Training, gamma: float, k: int, supports: list[IntArray], fix: Any, state: Any
+    ) -> None:
         fits = [fit_support(training.design, training.y, s, gamma, 0.0) for s in supports]
         solution = solve(
             training.design,
@@ -270,17 +323,31 @@ class SparseRegressorCV(SparseLinearModel):
             gamma,
             penalty=self.penalty,
             rel_gap=self.rel_gap,
-            time_limit=self.time_limit,
+            time_limit=self._seconds(),
             node_limit=self.node_limit,
             threads=effective_n_jobs(self.n_jobs),
             warm_start=min(fits, key=lambda fit: fit.objective).support,
             force_in=fix == 1,
             force_out=fix == -1,
             progress=self.progress if callable(self.progress) else False,
+            checkpoint=state if self.method == "search" else None,
             **method_options(self),
         )
         self._take(solution, training)
         self._warn_unless_proven(solution)
+
+    def _seconds(self) -> float | None:
+        """The limit of the fit to all rows."""
+        if not self.interrupted_:
+            return self.time_limit
+        return _AFTER_INTERRUPT if self.time_limit is None else min(self.time_limit, _AFTER_INTERRUPT)
+
+
+def _usable(done: dict[int, FoldResult], part: dict[int, FoldResult]) -> list[int]:
+    """The folds that a choice can be made from: those that are done; else the one that has come furthest."""
+    if done:
+        return sorted(done)
+    return [max(part, key=lambda number: int(np.isfinite(part[number].gaps).sum()))]
 
 
 class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -297,88 +364,3 @@ class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return np.asarray(self.values)
-
-
-def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
-    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
-
-    Ties go to the smaller k, then to the stronger ridge.
-    """
-    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
-    mean = scores @ weight / weight.sum()
-    if not np.isfinite(mean).any():
-        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
-    mean = np.where(np.isfinite(mean), mean, -np.inf)
-    # Transposed, so that the first of equals has the smallest k.
-    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
-    if one_se and scores.shape[2] > 1:
-        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
-        near = mean >= mean[g, i] - error
-        i = int(np.flatnonzero(near.any(axis=0))[0])
-        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
-    return g, i
-
-
-class Bar:
-    """Counts fits, shows how many are done and how long the rest will take; stops the workers on Ctrl-C."""
-
-    def __init__(self, total: int, *, active: bool, each: Callable[[int, int, float], object] | None = None) -> None:
-        self.total = total
-        self.active = active
-        self._each = each
-        self._done = 0
-        self._started = time.monotonic()
-        self._shown = 0.0
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._running = 0
-
-    def run(self, task: FoldTask) -> FoldResult:
-        """Run a fold that stops when the bar is left, in whichever thread it is."""
-        with self._lock:
-            self._running += 1
-        try:
-            return run_fold(task, self.tick, self.poll)
-        finally:
-            with self._lock:
-                self._running -= 1
-
-    def poll(self, _: object = None) -> None:
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-
-    def tick(self, fits: int = 1) -> None:
-        self.poll()
-        with self._lock:
-            self._done += fits
-            if self.active:
-                self._show()
-            if self._each is not None:
-                self._each(self._done, self.total, time.monotonic() - self._started)
-
-    def _show(self) -> None:
-        now = time.monotonic()
-        if now - self._shown < (0.1 if sys.stderr.isatty() else 5.0) and self._done < self.total:
-            return
-        self._shown = now
-        seconds = now - self._started
-        left = seconds / self._done * (self.total - self._done)
-        filled = 30 * self._done // self.total
-        line = f"cross-validation [{'#' * filled}{'.' * (30 - filled)}] {self._done}/{self.total} fits  "
-        line += f"{seconds:.1f} s, about {left:.0f} s left"
-        sys.stderr.write(f"\r{line:<90}" if sys.stderr.isatty() else line + "\n")
-        sys.stderr.flush()
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        # A thread that is still in compiled code when the interpreter ends would take the process down with it.
-        deadline = time.monotonic() + 5.0
-        while self._running and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if self.active and self._done and sys.stderr.isatty():
-            sys.stderr.write("\n")
-        if self.active and sys.stderr.isatty():
-            sys.stderr.write("\n")

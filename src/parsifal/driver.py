@@ -13,6 +13,7 @@ from parsifal.certificate import Certificate
 from parsifal.check import provable_bound
 from parsifal.checkpoint import Checkpoint
 from parsifal.handover import Handover
+from parsifal.limits import limited
 from parsifal.problem import IntArray, Problem
 from parsifal.progress import Progress, Reporter
 from parsifal.proof import make_certificate
@@ -21,6 +22,7 @@ from parsifal.search import SearchResult, run_search
 from parsifal.solution import Solution, Status
 
 _MOST_RECHECKED = 2000  # records of a proof
+_BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,7 @@ def run(
     handover = Handover() if handover is None else handover
     if checkpoint is not None:
         starts = [*starts, *checkpoint.starts(problem, options.rel_gap)]
+        handover.sketch = checkpoint.sketch
 
     def report(root: Root) -> None:
         if checkpoint is not None:
@@ -98,10 +101,12 @@ def run(
     status: Status
     with reporter:
         try:
-            if checkpoint is None or not checkpoint.resume(root, handover):
-                solve_root(root, deadline=started + limit, report=report, handover=handover)
+            with limited(threads=options.threads):
+                if checkpoint is None or not checkpoint.resume(root, handover):
+                    solve_root(root, deadline=started + limit, report=report, handover=handover)
             at_root = time.monotonic() - started
-            status = "optimal" if root.closed else "time_limit" if at_root >= limit else "gap_open"
+            late = root.late or at_root >= limit
+            status = "optimal" if root.closed else "time_limit" if late else "gap_open"
         except KeyboardInterrupt:
             # The root keeps its incumbent and bound up to date, so what it has is a true answer.
             at_root = time.monotonic() - started
@@ -109,7 +114,7 @@ def run(
         if status == "gap_open" and root.reduced is not None:
             found = run_search(
                 root,
-                time_limit=limit - at_root,
+                time_limit=max(0.0, limit - at_root) * (_BEFORE_RECHECK if root.beyond_double else 1.0),
                 node_limit=options.node_limit,
                 threads=options.threads,
                 branching=options.branching,
@@ -123,15 +128,24 @@ def run(
             nodes, left = (0, 0) if found is None else (found.nodes, int(status != "optimal"))
             reporter.show(snapshot(root.incumbent.objective, root.lower_bound, nodes, left), last=True)
     lower_bound = root.claim(root.lower_bound)
+    short = (
+        status == "gap_open"
+        and root.reduced is not None
+        and ceiling >= root.incumbent.objective
+        and time.monotonic() - started < _BEFORE_RECHECK * limit
+    )
     if status == "optimal" and ceiling < root.incumbent.objective:
         status = "gap_open"
     certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
-    if root.beyond_gram and certificate.complete and certificate.records <= _MOST_RECHECKED:
-        # Columns so large that the Gram matrix has lost the digits that count: claim what the data themselves prove.
-        lower_bound = min(lower_bound, max(provable_bound(certificate, problem.design, problem.y), root.floor))
+    if (short or root.beyond_double) and certificate.complete and certificate.records <= _MOST_RECHECKED:
+        # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
+        # the data themselves round less. Beyond double: the checker's alpha, rounded otherwise, may prove less. Half of
+        # the claim's margin is left for another machine's arithmetic.
+        proven = max(provable_bound(certificate, problem.design, problem.y) - 0.5 * root.margin, root.floor)
+        lower_bound = min(proven if short else min(proven, lower_bound), root.incumbent.objective)
         certificate = replace(certificate, lower_bound=lower_bound)
-        if status == "optimal" and not root.allows(lower_bound):
-            status = "gap_open"
+        if status in ("optimal", "gap_open") and ceiling >= root.incumbent.objective:
+            status = "optimal" if root.allows(lower_bound) else "gap_open"
     return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
 
 

@@ -1,11 +1,5 @@
-"""The dual value over all columns, and safe fixing.
-
-For any alpha = y - X v with beta = X'alpha and a_j = gamma/2 beta_j^2 - penalty,
-
-    D = 1/2 |alpha|^2 + v'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
-
-is a lower bound on every support that respects the fixes. With a cutoff that an improving solution must stay below, a
-column whose entry (or absence) would lift D above the cutoff is fixed for good.
+"""Safe fixing: with a cutoff that an improving solution must stay below, a column whose entry (or absence) would lift
+the dual value above the cutoff is fixed for good.
 """
 
 from __future__ import annotations
@@ -14,21 +8,6 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.problem import FixArray, FloatArray
-
-
-def dual_value(
-    alpha: FloatArray,
-    fit: float,
-    beta: FloatArray,
-    fix: FixArray,
-    *,
-    gamma: float,
-    penalty: float,
-    k: int,
-) -> float:
-    """Return D for ``alpha = y - X v``; `fit` is v'beta and `beta` must be X'alpha over every column."""
-    taken, _, _ = _core.choose(beta, fix, gamma, penalty, k)
-    return 0.5 * float(alpha @ alpha) + fit - float(taken)
 
 
 def fix_columns(

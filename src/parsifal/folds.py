@@ -6,18 +6,21 @@ between folds nothing is shared but X, which is never copied.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from parsifal.design import Design, View, as_design
 from parsifal.driver import Options
+from parsifal.errors import InputError
 from parsifal.handover import Handover
 from parsifal.path import solve_path
 from parsifal.problem import FloatArray, IntArray, Problem
 from parsifal.progress import Progress
+from parsifal.solution import Solution
 from parsifal.training import Training, prepare
 
 Tick = Callable[[], object]
@@ -64,10 +67,28 @@ class FoldResult:
     supports: list[list[IntArray]]
 
 
-def run_fold(task: FoldTask, tick: Tick | None = None, poll: Callable[[Progress], object] | None = None) -> FoldResult:
+def nothing_of(task: FoldTask) -> FoldResult:
+    """A fold of which nothing is known: NaN, and supports without columns."""
+    shape = (len(task.gammas), len(task.sizes))
+    none: IntArray = np.empty(0, dtype=np.int64)
+    return FoldResult(
+        predictions=np.full((*shape, task.test.size), np.nan),
+        mse=np.full(shape, np.nan),
+        gaps=np.full(shape, np.nan),
+        supports=[[none] * shape[1] for _ in range(shape[0])],
+    )
+
+
+def run_fold(
+    task: FoldTask,
+    tick: Tick | None = None,
+    poll: Callable[[Progress], object] | None = None,
+    unfinished: Callable[[FoldResult], object] | None = None,
+) -> FoldResult:
     """Fit every (gamma, k) on the training rows.
 
-    `tick` is called after every fit, `poll` now and then during one; both may stop the fold by raising.
+    `tick` is called after every fit, `poll` now and then during one; both may stop the fold by raising. After Ctrl-C
+    `unfinished` gets the fits that were made, the others being NaN, if there are any.
     """
     design = as_design(task.X)
     training = prepare(
@@ -78,48 +99,82 @@ def run_fold(task: FoldTask, tick: Tick | None = None, poll: Callable[[Progress]
         fit_intercept=task.fit_intercept,
         standardize=task.standardize,
     )
-    shape = (len(task.gammas), len(task.sizes))
-    gaps = np.empty(shape)
-    supports: list[list[IntArray]] = []
-    coefs: list[list[FloatArray]] = []
+    fits: list[list[Solution]] = []
     handover = Handover()
     starts: dict[int, list[IntArray]] = {}
-    for g, gamma in enumerate(task.gammas):
-        problem = Problem(
-            design=training.design,
-            y=training.y,
-            k=task.sizes[-1],
-            penalty=task.penalty,
-            gamma=gamma,
-            fix=task.fix,
-        )
-        path = solve_path(
-            problem, task.sizes, task.options, handover=handover, starts=starts, each=tick, progress=poll or False
-        )
-        # Also where it was the last fit that Ctrl-C has cut short.
-        if path[-1].status == "interrupted":
-            raise KeyboardInterrupt
-        gaps[g] = path.gaps
-        supports.append([s.support for s in path])
-        coefs.append([s.coef[s.support] for s in path])
-        starts = {k: [s.support] for k, s in zip(task.sizes, path)}
-    predictions = _predict(design, training, task.test, supports, coefs)
-    error = (predictions - task.y[task.test]) ** 2
-    weight = None if task.weight is None else task.weight[task.test]
-    # A fold whose test rows all have weight 0 counts for nothing; its rows are averaged as they are.
-    mse = error.mean(axis=2) if weight is None or not weight.any() else error @ weight / weight.sum()
-    return FoldResult(predictions=predictions, mse=mse, gaps=gaps, supports=supports)
+    try:
+        for gamma in task.gammas:
+            problem = Problem(
+                design=training.design,
+                y=training.y,
+                k=task.sizes[-1],
+                penalty=task.penalty,
+                gamma=gamma,
+                fix=task.fix,
+            )
+            fits.append([])
+            path = solve_path(
+                problem,
+                task.sizes,
+                task.options,
+                handover=handover,
+                starts=starts,
+                each=lambda solution: _note(fits[-1], solution, tick),
+                progress=poll or False,
+            )
+            starts = {k: [s.support] for k, s in zip(task.sizes, path)}
+    except KeyboardInterrupt:
+        if unfinished is not None and any(fits):
+            unfinished(_evaluate(design, training, task, fits))
+        raise
+    return _evaluate(design, training, task, fits)
 
 
-def _predict(
-    design: Design, training: Training, test: IntArray, supports: list[list[IntArray]], coefs: list[list[FloatArray]]
-) -> FloatArray:
-    """Predictions on the test rows; every column that some fit uses is gathered once."""
-    used = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(s for row in supports for s in row)]))
+def _note(fits: list[Solution], solution: Solution, tick: Tick | None) -> None:
+    # Also where it is the last fit that Ctrl-C has cut short.
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    fits.append(solution)
+    if tick is not None:
+        tick()
+
+
+def _evaluate(design: Design, training: Training, task: FoldTask, fits: list[list[Solution]]) -> FoldResult:
+    """Predictions on the test rows and their errors; every column that some fit uses is gathered once."""
+    result = nothing_of(task)
+    test = task.test
+    used = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(s.support for row in fits for s in row)]))
     columns = View(design, rows=test).columns(used)
     columns = (columns - training.center[used]) * training.scale[used]
-    out = np.empty((len(supports), len(supports[0]), test.size))
-    for g, row in enumerate(supports):
-        for i, support in enumerate(row):
-            out[g, i] = columns[:, np.searchsorted(used, support)] @ coefs[g][i] + training.y_mean
-    return out
+    for g, row in enumerate(fits):
+        for i, solution in enumerate(row):
+            support = solution.support
+            result.predictions[g, i] = columns[:, np.searchsorted(used, support)] @ solution.coef[support]
+            result.predictions[g, i] += training.y_mean
+            result.gaps[g, i] = solution.gap
+            result.supports[g][i] = support
+    error = (result.predictions - task.y[test]) ** 2
+    weight = None if task.weight is None else task.weight[test]
+    # A fold whose test rows all have weight 0 counts for nothing; its rows are averaged as they are.
+    mse = error.mean(axis=2) if weight is None or not weight.any() else error @ weight / weight.sum()
+    return replace(result, mse=mse)
+
+
+def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
+    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
+
+    Ties go to the smaller k, then to the stronger ridge.
+    """
+    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
+    mean = scores @ weight / weight.sum()
+    if not np.isfinite(mean).any():
+        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
+    mean = np.where(np.isfinite(mean), mean, -np.inf)
+    # Transposed, so that the first of equals has the smallest k.
+    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
+    if one_se and scores.shape[2] > 1:
+        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
+        near = mean >= mean[g, i] - error
+        i = int(np.flatnonzero(near.any(axis=0))[0])
+        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
+    return g, i

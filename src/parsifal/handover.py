@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from parsifal.fixing import dual_value
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.relaxation import Round, WorkingSet, first_columns
+from parsifal.rounding import safe_dual_value
+from parsifal.sketch import Sketch
 
 _KEPT = 3  # dual points; each is p numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class DualPoint:
-    """A w (coef on index) with beta over the columns in question and its dual value."""
+    """A w (coef on index), its dual value, and beta over the columns in question lengthened by its rounding errors."""
 
     index: IntArray
     coef: FloatArray
@@ -30,18 +31,21 @@ class DualPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class PricedPoint:
-    """A w and its alpha = y - X w, with beta = X'alpha over every column of X."""
+    """A w and its alpha = y - X w, with beta = X'alpha over every column of X and what rounding may have done to it."""
 
     index: IntArray
     coef: FloatArray
     alpha: FloatArray
     beta: FloatArray
+    error: FloatArray
 
     def bound(self, problem: Problem, fix: FixArray) -> DualPoint:
         """The dual point for this problem, whatever problem the point came from."""
-        fit = float(self.coef @ self.beta[self.index])
-        value = dual_value(self.alpha, fit, self.beta, fix, gamma=problem.gamma, penalty=problem.penalty, k=problem.k)
-        return DualPoint(index=self.index, coef=self.coef, beta=self.beta, bound=value)
+        p = problem
+        value, beta = safe_dual_value(
+            p.y, self.alpha, self.beta, self.error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k
+        )
+        return DualPoint(index=self.index, coef=self.coef, beta=beta, bound=value)
 
 
 @dataclass(kw_only=True)
@@ -50,16 +54,20 @@ class Handover:
 
     work: WorkingSet | None = None
     points: list[PricedPoint] = field(default_factory=list)
+    sketch: Sketch | None = None  # to be filled by a read, for a checkpoint
 
     def working_set(self, problem: Problem) -> WorkingSet:
         """The working set for this problem: the one at hand, or a new one with its first columns."""
         work = self.work
         if work is None or work.problem.design is not problem.design or work.problem.y is not problem.y:
             self.points.clear()
-            work = self.work = WorkingSet(problem)
+            self.work = None
+            work = WorkingSet(problem)
+            work.sketch = self.sketch
             work.add(first_columns(problem))
+            self.work = work
             return work
-        work.problem = problem
+        work.problem, work.sketch = problem, self.sketch
         forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)
         if forced.size:
             work.add(forced.astype(np.int64))
@@ -70,6 +78,8 @@ class Handover:
         if last.priced:
             active = np.flatnonzero(coef)
             self.points.append(
-                PricedPoint(index=last.index[active], coef=coef[active], alpha=last.alpha, beta=last.beta)
+                PricedPoint(
+                    index=last.index[active], coef=coef[active], alpha=last.alpha, beta=last.beta, error=last.error
+                )
             )
             del self.points[:-_KEPT]

@@ -180,7 +180,7 @@ def solve_path(
     handover: Handover | None = None,
     starts: dict[int, list[IntArray]] | None = None,
     progress: ProgressOption = False,
-    each: Callable[[], object] | None = None,
+    each: Callable[[Solution], object] | None = None,
 ) -> Path:
     """Solve for growing sizes; `starts` are further supports to begin with, by size; `each` is called after each."""
     handover = Handover() if handover is None else handover
@@ -197,7 +197,7 @@ def solve_path(
             solution = run(here, replace(options, time_limit=share), starts=begin, reporter=listener, handover=handover)
             solutions.append(solution)
             if each is not None:
-                each()
+                each(solution)
             if solution.status == "interrupted":
                 break
     columns = [problem.design.columns(s.support) for s in solutions]

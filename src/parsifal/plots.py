@@ -122,6 +122,9 @@ def cv_curve(model: SparseRegressorCV, *, all_gammas: bool = True, ax: Axes | No
     ax = _axes(ax)
     ks, mse = model.ks_, model.mse_path_ if model.scoring is None else model.score_path_
     label = "mean squared error" if model.scoring is None else f"score ({model.scoring})"
+    # Ctrl-C may have left folds unfinished.
+    whole = np.isfinite(mse).all(axis=(0, 1))
+    mse = mse[:, :, whole] if whole.any() else mse
     folds = mse.shape[2]
     # One fold says nothing about the spread.
     mean, error = mse.mean(axis=2), mse.std(axis=2, ddof=min(1, folds - 1)) / np.sqrt(folds)

@@ -13,12 +13,18 @@ from typing import Literal
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.limits import seconds_left
 from parsifal.problem import FixArray, FloatArray, IntArray
+from parsifal.rounding import Rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRelaxation:
-    """The relaxation of one node; ``bound`` is the best dual value seen and belongs to ``best_v``, ``best_beta``."""
+    """The relaxation of one node.
+
+    ``bound`` is the best dual value seen, less what rounding can be worth; it belongs to ``best_v`` and ``best_beta``,
+    whose entries are lengthened by their rounding errors.
+    """
 
     bound: float
     primal: float
@@ -41,6 +47,8 @@ class Quadratic:
         Positive semidefinite.
     v0, beta0, ls0 : reference point, -grad LS and LS there.
     gamma, penalty, k : as in `Problem`.
+    rounding : Rounding
+        How far all these may be off.
     """
 
     gram: FloatArray
@@ -50,6 +58,7 @@ class Quadratic:
     gamma: float
     penalty: float
     k: int
+    rounding: Rounding
 
     @property
     def size(self) -> int:
@@ -69,7 +78,7 @@ class Quadratic:
         tolerance: float,
         max_solves: int = 1000,
     ) -> NodeRelaxation:
-        """Solve the relaxation from `start` until ``primal - bound <= tolerance`` or ``bound > cutoff``."""
+        """Solve the relaxation from `start` until ``primal - bound <= tolerance``, ``bound > cutoff`` or time is up."""
         r = _core.relax(
             *self.arguments,
             fix,
@@ -77,6 +86,8 @@ class Quadratic:
             cutoff,
             tolerance,
             max_solves,
+            *self.rounding.arguments,
+            seconds_left(),
         )
         return NodeRelaxation(
             bound=r["bound"],
@@ -100,10 +111,11 @@ class Quadratic:
             support.tolist(),
             greedy,
             max_moves,
+            seconds_left(),
         )
         return np.sort(np.asarray(found, dtype=np.int64)), value
 
     def restarts(self, fix: FixArray, s: FloatArray, count: int) -> IntArray:
         """Return the best of `count` local searches from random supports among the columns with s > 0."""
-        found, _ = _core.restarts(*self.arguments, fix, s, count)
+        found, _ = _core.restarts(*self.arguments, fix, s, count, seconds_left())
         return np.sort(np.asarray(found, dtype=np.int64))

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+import parsifal._core as _core
+from parsifal.limits import check_time, seconds_left, thread_limit, unhurried
 from parsifal.loss import fit_support
-from parsifal.problem import FixArray, IntArray, Problem
+from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.relaxation import WorkingSet, product
 from parsifal.solution import Incumbent
@@ -19,6 +21,7 @@ from parsifal.solution import Incumbent
 # A Gram matrix of this many columns is 200 MB, whatever the memory limit is.
 _ALWAYS_COLUMNS = 5000
 _HELD_BYTES = 1 << 28
+_MOMENT = 1 << 27  # multiplications of a fit
 
 
 def most_columns(memory_limit: float) -> int:
@@ -49,8 +52,7 @@ class Reduced:
 
     def fit(self, support: IntArray) -> Incumbent:
         """Fit a support (positions among the survivors) on the whole data."""
-        p = self.problem
-        return fit_support(p.design, p.y, self.index[support], p.gamma, p.penalty)
+        return fit_in_time(self.problem, self.index[support])
 
     def shrink(self, fix: FixArray) -> Reduced:
         """Drop the columns that `fix` rules out, and put the rest in the order of X; LS stays the same function."""
@@ -58,17 +60,33 @@ class Reduced:
         keep = keep[np.argsort(self.index[keep])]
         q = self.quadratic
         dropped = np.flatnonzero((fix < 0) & (q.v0 != 0))
-        v0, ls0, beta0 = q.v0, q.ls0, q.beta0
+        v0, ls0, beta0, rounding = q.v0, q.ls0, q.beta0, q.rounding
         if dropped.size:
             # Move the reference point to one that the survivors span.
             change = q.gram[:, dropped] @ v0[dropped]
             ls0 = ls0 + float(v0[dropped] @ beta0[dropped]) + 0.5 * float(v0[dropped] @ change[dropped])
             v0, beta0 = v0.copy(), beta0 + change
             v0[dropped] = 0.0
+            rounding = rounding.moved(q.v0 - v0)
         quadratic = replace(
-            q, gram=np.asfortranarray(q.gram[np.ix_(keep, keep)]), v0=v0[keep], beta0=beta0[keep], ls0=ls0
+            q,
+            gram=np.asarray(_core.submatrix(q.gram, keep.tolist(), thread_limit(), seconds_left())),
+            v0=v0[keep],
+            beta0=beta0[keep],
+            ls0=ls0,
+            rounding=replace(rounding, norm=rounding.norm[keep]),
         )
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], quadratic=quadratic)
+
+
+def fit_in_time(problem: Problem, support: IntArray, columns: FloatArray | None = None) -> Incumbent:
+    """Fit a support, past the deadline too if it takes only a moment: what was found should not be lost by it."""
+    p = problem
+    if p.n * support.size**2 <= _MOMENT and (columns is not None or p.design.cheap_columns):
+        with unhurried():
+            return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns)
+    check_time()
+    return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns)
 
 
 def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
@@ -83,8 +101,13 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
         v0 = np.zeros(index.size)
         inside = np.isin(work.index, index)
         v0[np.searchsorted(index, work.index[inside])] = work.v[inside]
+        gram = product(columns, columns)
         quadratic = replace(
-            work.quadratic(), gram=product(columns, columns), v0=v0, beta0=product(columns, work.alpha[:, None])[:, 0]
+            work.quadratic(),
+            gram=gram,
+            v0=v0,
+            beta0=product(columns, work.alpha[:, None])[:, 0],
+            rounding=work.rounding(gram),
         )
         return Reduced(problem=problem, index=index, fix=fix[index], quadratic=quadratic)
     if missing.size:

@@ -6,23 +6,28 @@ one read: beta = X'alpha over all columns gives a valid dual bound, and the colu
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import parsifal._core as _core
-from parsifal.design import Design
+from parsifal.design import Design, Scan
 from parsifal.errors import NumericalError
-from parsifal.fixing import dual_value
+from parsifal.limits import TimeUp, check_time, limited, seconds_left, thread_limit, usable_cores
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
+from parsifal.rounding import Rounding, safe_dual_value, sum_unit
+from parsifal.sketch import Sketch
 
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
 _BLOCK_BYTES = 1 << 24
+_BYTES_A_SECOND = 2e9  # of a first read; the next ones take as long as it did
 _SMALL_PRODUCT = 1 << 31
 _FEW_ROWS = 512  # where ours is the faster one, too
+_BETWEEN_LOOKS = 1 << 30  # multiplications between two looks at the clock: a tenth of a second
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
 FIRST_TOLERANCE = 1e-3
 
@@ -74,6 +79,8 @@ class Round:
     index: IntArray
     alpha: FloatArray
     beta: FloatArray  # over all columns
+    error: FloatArray  # of beta, at most
+    safe_beta: FloatArray  # lengthened by that
     bound: float
     tau: float
     priced: bool  # whether beta is right for the columns that are out, too
@@ -93,34 +100,39 @@ class WorkingSet:
         self.v: FloatArray = np.empty(0)
         self.beta: FloatArray = np.empty(0)
         self.alpha = problem.y
+        self.error = sum_unit(problem.n) * float(np.linalg.norm(problem.y))  # of beta, relative to the columns' norms
+        self.norms: FloatArray | None = None  # of all columns, from the first read
         self.solves = 0
+        self._read_seconds = problem.design.nbytes / _BYTES_A_SECOND
+        self.sketch: Sketch | None = None
 
     def add(self, index: IntArray) -> None:
         """Gather more columns; the reference point stays where the last read was."""
         design = self.problem.design
+        columns = self.columns
         if 8 * self.problem.n * (self.index.size + index.size) > design.held_bytes:
-            self.columns = None
+            columns = None
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.columns is not None:
+            if columns is not None:
                 new = design.columns(index)
-                cross, corner, beta = product(self.columns, new), product(new, new), new.T @ self.alpha
-                self.columns = np.concatenate([self.columns, new], axis=1) if self.index.size else new
+                cross, corner, beta = product(columns, new), product(new, new), new.T @ self.alpha
+                columns = np.concatenate([columns, new], axis=1) if self.index.size else new
             else:
                 cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
         if not np.isfinite(corner).all():
             # Columns are gathered before a read has seen all of them: the read names the entry.
             design.scan(self.problem.y, stats=True)
             raise NumericalError("products of columns overflow; rescale X")
+        gram = np.asfortranarray(corner)
         if self.index.size:
             gram = np.empty((self.index.size + index.size,) * 2, order="F")
             m = self.index.size
             gram[:m, :m], gram[:m, m:], gram[m:, :m], gram[m:, m:] = self.gram, cross, cross.T, corner
-            self.gram = gram
-        else:
-            self.gram = np.asfortranarray(corner)
-        self.index = np.concatenate([self.index, index])
+        # All or nothing: a deadline or Ctrl-C may strike above, and another solve go on with what is here.
+        self.columns, self.gram = columns, gram
         self.v = np.concatenate([self.v, np.zeros(index.size)])
         self.beta = np.concatenate([self.beta, beta])
+        self.index = np.concatenate([self.index, index])
 
     def residual(self, v: FloatArray) -> FloatArray:
         """y - X_W v."""
@@ -128,6 +140,20 @@ class WorkingSet:
             return np.asarray(_core.residual(self.problem.y, self.columns, v))
         active = np.flatnonzero(v)
         return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
+
+    def rounding(self, gram: FloatArray) -> Rounding:
+        """The errors of W, or of another set of columns with this Gram matrix, around the point of the last read."""
+        p = self.problem
+        unit, reach = sum_unit(p.n), float(np.linalg.norm(self.alpha))
+        size = float(np.linalg.norm(p.y)) + float(np.abs(self.v) @ np.sqrt(np.diag(self.gram)))
+        return Rounding(
+            norm=np.sqrt(np.diag(gram)),
+            unit=unit,
+            error=self.error,
+            base=unit * reach**2,
+            drift=sum_unit(int(np.count_nonzero(self.v))) * size,
+            reach=reach,
+        )
 
     def quadratic(self) -> Quadratic:
         """The problem on W, around the point of the last read."""
@@ -140,34 +166,60 @@ class WorkingSet:
             gamma=p.gamma,
             penalty=p.penalty,
             k=p.k,
+            rounding=self.rounding(self.gram),
         )
 
     def round(self, fix: FixArray, tolerance: float, *, cutoff: float = np.inf) -> Round:
         """Solve on W, then price over every column with one read."""
         p = self.problem
         fix_w = fix[self.index]
-        node = self.quadratic().relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
+        q = self.quadratic()
+        # Without the read that prices it the relaxation is worth nothing: its time must end before the deadline does.
+        reserve = 1.5 * self._read_seconds
+        with limited(deadline=time.monotonic() + max(0.0, seconds_left() - reserve)):
+            node = q.relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
         self.solves += node.solves
-        self.v = node.v
-        self.alpha = self.residual(node.v)
+        alpha = self.residual(node.v)
         priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
         if not priced:
             # Every column that is not out is here, and X is tall: the Gram matrix prices them without another read.
-            beta = np.zeros(p.p)
-            beta[self.index] = node.beta
+            beta, error = np.zeros(p.p), np.zeros(p.p)
+            beta[self.index] = q.beta0 - q.gram @ (node.v - q.v0)
+            moved = q.rounding.moved(node.v - q.v0)
+            size = float(np.linalg.norm(p.y)) + float(np.abs(node.v) @ q.rounding.norm)
+            relative = moved.error + moved.drift + sum_unit(int(np.count_nonzero(node.v))) * size
+            error[self.index] = relative * q.rounding.norm
         else:
-            beta = p.design.scan(self.alpha).xv
-        self.beta = beta[self.index]
-        bound = dual_value(self.alpha, float(self.v @ self.beta), beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+            relative = sum_unit(p.n) * float(np.linalg.norm(alpha))
+            started = time.monotonic()
+            beta = self.read(alpha)
+            self._read_seconds = time.monotonic() - started
+            error = relative * (np.zeros(p.p) if self.norms is None else self.norms)
+        # Together: the read may be cut short, and the point is of use only with its beta.
+        self.v, self.alpha, self.beta, self.error = node.v, alpha, beta[self.index], relative
+        bound, safe_beta = safe_dual_value(p.y, alpha, beta, error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
         return Round(
             node=node,
             index=self.index,
-            alpha=self.alpha,
+            alpha=alpha,
             beta=beta,
+            error=error,
+            safe_beta=safe_beta,
             bound=bound,
             tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
             priced=priced,
         )
+
+    def read(self, v: FloatArray) -> FloatArray:
+        """X'v; the first read also takes the columns' norms, and what a checkpoint keeps of every column."""
+        design = self.problem.design
+        if self.sketch is not None and self.sketch.products is None:
+            scan = self.sketch.read(design, v)
+        else:
+            scan = design.scan(v, stats=self.norms is None)
+        if scan.squares is not None:
+            self.norms = rounding_norms(design, scan)
+        return scan.xv
 
     def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:
         """Columns outside W above the threshold, the largest first, at most `most`."""
@@ -180,12 +232,30 @@ class WorkingSet:
         return candidates.astype(np.int64)
 
 
+def rounding_norms(design: Design, scan: Scan) -> FloatArray:
+    """What the rounding errors of X'v are relative to, per column, from a read with statistics."""
+    return design.rounding_norms(np.sqrt(np.zeros(0) if scan.squares is None else scan.squares))
+
+
 def product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """a'b; all but large ones without a BLAS, whose threads would go on spinning beside ours."""
-    if a.shape[0] <= _FEW_ROWS or a.shape[0] * a.shape[1] * b.shape[1] < _SMALL_PRODUCT:
-        return np.asarray(_core.gram(a, b))
+    """a'b; all but large ones without a BLAS, whose threads go on spinning beside ours and are not ours to count."""
+    work = a.shape[0] * a.shape[1] * b.shape[1]
+    threads = thread_limit()
+    if a.shape[0] <= _FEW_ROWS or work < _SMALL_PRODUCT or threads < usable_cores():
+        return np.asarray(_core.gram(a, b, threads, seconds_left()))
     # In Fortran order, which the compiled verbs read in place.
-    return np.asarray((b.T @ a).T)
+    if work <= _BETWEEN_LOOKS:
+        return np.asarray((b.T @ a).T)
+    out = np.empty((a.shape[1], b.shape[1]), order="F")
+    width = max(64, _BETWEEN_LOOKS // (a.shape[0] * a.shape[1]))
+    for start in range(0, b.shape[1], width):
+        check_time()
+        stop = min(b.shape[1], start + width)
+        first = start if a is b else 0
+        out[first:, start:stop] = (b[:, start:stop].T @ a[:, first:]).T
+        if a is b:
+            out[start:stop, stop:] = out[stop:, start:stop].T
+    return out
 
 
 def stream_gram(
@@ -199,10 +269,10 @@ def stream_gram(
         stop = min(n, start + step)
         part = design.rows(start, stop)
         block = part.columns(new)
-        corner += block.T @ block
+        corner += product(block, block)
         inner += block.T @ v[start:stop]
         if old.size:
-            cross += part.columns(old).T @ block
+            cross += product(part.columns(old), block)
     return cross, corner, inner
 
 
@@ -308,6 +378,8 @@ def relax(
         if last.node.primal - best.bound <= tolerance * value:
             break
         new = work.violators(last, problem.fix, max(100, work.index.size // 2))
+        if seconds_left() == 0:
+            break
         if new.size:
             work.add(new)
         elif inner <= 0.1 * tolerance * value and last.node.stop == "stalled":
@@ -315,7 +387,10 @@ def relax(
         # Below the gap that is left, or, where that came from this tolerance alone, well below it.
         least = min(0.1 * tolerance * value, 0.1 * inner)
         inner = max(min(inner, 0.05 * (last.node.primal - best.bound)), least) if new.size else least
-        last = work.round(problem.fix, inner)
+        try:
+            last = work.round(problem.fix, inner)
+        except TimeUp:
+            break
     s, coef = np.zeros(problem.p), np.zeros(problem.p)
     s[best.index] = best.node.s
     coef[best.index] = best.node.v

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,11 +17,13 @@ import numpy as np
 from parsifal.fixing import fix_columns
 from parsifal.handover import DualPoint, Handover
 from parsifal.heuristics import best_support, restart_count, round_relaxation
+from parsifal.limits import TimeUp, limited
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
-from parsifal.reduce import Reduced, most_columns, reduce
+from parsifal.reduce import Reduced, fit_in_time, most_columns, reduce
 from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
+from parsifal.rounding import sum_unit
 from parsifal.solution import Incumbent, reconcile, relative_gap
 from parsifal.tighten import Tightened, tighten, tightening_diagonal
 
@@ -28,10 +31,13 @@ from parsifal.tighten import Tightened, tighten, tightening_diagonal
 # arithmetic reaches it; pruning leaves a little more.
 MARGIN = 0.09
 _PRUNE = 0.9
-_BEYOND_GRAM = 1e11
+_BEYOND_DOUBLE = 1e11
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
+
+# Seconds that the first round gets however short the limit: an answer without it would be the warm start and no bound.
+_FIRST_ROUND = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +75,7 @@ class Root:
     root_bound: float = -np.inf
     ceiling: float = np.inf  # supports above it are of no interest
     most_columns: int = 5000  # that may be gathered
+    late: bool = False  # the deadline has cut the stage short
 
     @property
     def target(self) -> float:
@@ -114,8 +121,12 @@ class Root:
     def claim(self, lower_bound: float) -> float:
         """The bound as it is told: `lower_bound` less the margin, never above the objective."""
         p, value = self.problem, self.incumbent.objective
-        margin = MARGIN * max(self.rel_gap * abs(self.target), self.abs_gap)
-        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - margin, self.floor)
+        return max(reconcile(value, lower_bound, 0.5 * float(p.y @ p.y)) - self.margin, self.floor)
+
+    @property
+    def margin(self) -> float:
+        """What the claim keeps below what was computed."""
+        return MARGIN * max(self.rel_gap * abs(self.target), self.abs_gap)
 
     @property
     def floor(self) -> float:
@@ -128,9 +139,9 @@ class Root:
         return value - lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
 
     @property
-    def beyond_gram(self) -> bool:
-        """Whether gamma |x_j|^2 is so large that products of columns have lost the digits that the bound needs."""
-        return self.problem.gamma * self.largest_square > _BEYOND_GRAM
+    def beyond_double(self) -> bool:
+        """Whether gamma |x_j|^2 is so large that the last digit of alpha = y - X w shows in the dual value."""
+        return self.problem.gamma * self.largest_square > _BEYOND_DOUBLE
 
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
@@ -139,7 +150,7 @@ class Root:
         """
         size = float(self.problem.y @ self.problem.y)
         allowed = max(self.rel_gap * abs(self.incumbent.objective), self.abs_gap)
-        return 2e-15 * (columns + 1) * size <= 0.05 * allowed
+        return 30 * sum_unit(self.problem.n + columns) * size <= 0.05 * allowed
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
@@ -214,18 +225,25 @@ def solve_root(
     is what an earlier solve on the same X and y has left, and takes what this one leaves.
     """
     handover = Handover() if handover is None else handover
-    work = handover.working_set(root.problem)
-    solves = work.solves
-    missing = np.setdiff1d(root.incumbent.support, work.index)
-    if missing.size:
-        work.add(missing)
-    if not _begin_with(root, work, handover):
-        _read_rounds(root, work, deadline, report, handover)
-    root.solves += work.solves - solves
-    root.largest_square = float(np.diag(work.gram).max(initial=0.0))
-    if not root.closed and np.count_nonzero(root.fix >= 0) <= root.most_columns and time.monotonic() < deadline:
-        _reduced_rounds(root, work, deadline, report)
-    root.root_bound = root.lower_bound
+    solves = 0 if handover.work is None else handover.work.solves
+    try:
+        with limited(deadline=max(deadline, time.monotonic() + _FIRST_ROUND)):
+            work = handover.working_set(root.problem)
+            missing = np.setdiff1d(root.incumbent.support, work.index)
+            if missing.size:
+                work.add(missing)
+            if not _begin_with(root, work, handover):
+                _read_rounds(root, work, deadline, report, handover)
+            few = np.count_nonzero(root.fix >= 0) <= root.most_columns
+            if not root.closed and few and time.monotonic() < deadline:
+                _reduced_rounds(root, work, deadline, report)
+    except TimeUp:
+        root.late = True
+    finally:
+        if handover.work is not None:
+            root.solves += max(0, handover.work.solves - solves)
+            root.largest_square = float(np.diag(handover.work.gram).max(initial=0.0))
+        root.root_bound = root.lower_bound
 
 
 def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
@@ -262,13 +280,18 @@ def _read_rounds(
     while True:
         last = work.round(root.fix, inner)
         handover.keep(last, work.v)
-        root.raise_bound(last.bound)
-        _improve_on_working_set(root, work, last)
-        report(root)
-        if not root.steps:
-            root.first_beta = last.beta
-        dual = DualPoint(index=work.index, coef=work.v, beta=last.beta, bound=last.bound)
-        _, count = root.fix_with(dual, root.fix, None, None)
+        dual = DualPoint(index=work.index, coef=work.v, beta=last.safe_beta, bound=last.bound)
+        try:
+            with suppress(TimeUp):
+                _improve_on_working_set(root, work, last)
+            root.raise_bound(last.bound)
+            report(root)
+        finally:
+            # Whatever ends the round, its bound and its record belong together.
+            if not root.steps:
+                root.first_beta = last.beta
+            root.raise_bound(last.bound)
+            _, count = root.fix_with(dual, root.fix, None, None)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
         if _few_left(root, work):
@@ -292,8 +315,7 @@ def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
 
 def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
     columns = None if work.columns is None else work.columns[:, support]
-    p = root.problem
-    root.offer(fit_support(p.design, p.y, work.index[support], p.gamma, p.penalty, columns))
+    root.offer(fit_in_time(root.problem, work.index[support], columns))
 
 
 def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:
@@ -322,21 +344,22 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         node = q.relax(reduced.fix, v / scale, cutoff=root.cutoff, tolerance=tolerance)
         root.solves += node.solves
         v = node.v * scale
-        root.raise_bound(node.bound)
-        # With thousands of survivors each of these steps takes a while.
-        if time.monotonic() < deadline:
-            starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
-            root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
-        missed = not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP
-        if missed and not restarted and time.monotonic() < deadline:
-            restarted = True
-            size = int(np.count_nonzero(node.s > 0))
-            found = reduced.quadratic.restarts(reduced.fix, node.s, restart_count(reduced.index.size, min(p.k, size)))
-            root.offer(reduced.fit(found))
-        report(root)
-        root.reduced, root.tightened, root.v = reduced, tightened, v
         dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
-        new, count = root.fix_with(dual, reduced.fix, reduced.index, None if tightened is None else tightened.diagonal)
+        diagonal = None if tightened is None else tightened.diagonal
+        try:
+            root.raise_bound(node.bound)
+            with suppress(TimeUp):
+                starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
+                root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
+                missed = not root.closed and node.stop != "cutoff" and root.gap > _RESTART_GAP
+                if missed and not restarted and time.monotonic() < deadline:
+                    restarted = True
+                    count = restart_count(reduced.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
+                    root.offer(reduced.fit(reduced.quadratic.restarts(reduced.fix, node.s, count)))
+            report(root)
+        finally:
+            root.reduced, root.tightened, root.v = reduced, tightened, v
+            new, count = root.fix_with(dual, reduced.fix, reduced.index, diagonal)
         if root.closed or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
@@ -355,8 +378,8 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
 
 
 def _tightened(reduced: Reduced) -> Tightened | None:
-    gram = reduced.quadratic.gram
+    q = reduced.quadratic
     # Columns count alike whatever their units.
-    squares = np.maximum(np.diag(gram), np.finfo(np.float64).tiny)
-    diagonal = tightening_diagonal(gram, 1.0 / squares)
+    squares = np.maximum(np.diag(q.gram), np.finfo(np.float64).tiny)
+    diagonal = tightening_diagonal(q.gram, 1.0 / squares, unit=q.rounding.unit + sum_unit(q.size), gamma=q.gamma)
     return tighten(reduced.quadratic, diagonal) if np.any(diagonal > 0) else None

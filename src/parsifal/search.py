@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +13,14 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.checkpoint import Checkpoint
+from parsifal.limits import TimeUp, limited
 from parsifal.problem import IntArray
 from parsifal.reduce import Reduced
 from parsifal.root import Root
 from parsifal.solution import Status
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame, as in cpp/search.hpp
+_LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {"largest": 0, "fractional": 1, "strong": 2, "pseudo": 3}
 
 
@@ -52,28 +56,39 @@ def run_search(
         raise ValueError("the root has not reduced the problem")
     q = reduced.quadratic
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
-    twin = twins(reduced)
-    r = _core.search(
-        *q.arguments,
-        reduced.fix,
-        root.v,
-        diagonal,
-        twin.tolist(),
-        root.target,
-        root.prune_gap,
-        root.prune_abs_gap,
-        time_limit,
-        node_limit,
-        threads,
-        BRANCHING[branching],
-        memory_limit,
-        certificate_limit,
-        min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
-        poll,
-        None if checkpoint is None else checkpoint.tree,
-        None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
-        np.inf if checkpoint is None else checkpoint.every,
-    )
+    started = time.monotonic()
+    twin = np.full(q.size, -1, dtype=np.int64)
+    # Twins only save work: where finding them takes too long, the search does without.
+    with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
+        twin = twins(reduced)
+    try:
+        r = _core.search(
+            *q.arguments,
+            reduced.fix,
+            root.v,
+            diagonal,
+            twin.tolist(),
+            root.target,
+            root.prune_gap,
+            root.prune_abs_gap,
+            max(0.0, time_limit - (time.monotonic() - started)),
+            node_limit,
+            threads,
+            BRANCHING[branching],
+            max(_LEAST_MEMORY, memory_limit - q.gram.nbytes),
+            certificate_limit,
+            min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
+            poll,
+            None if checkpoint is None else checkpoint.tree,
+            None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
+            np.inf if checkpoint is None else checkpoint.every,
+            *q.rounding.arguments,
+        )
+    except ValueError as error:
+        # The compiled side's word about a state that was read from a file.
+        if checkpoint is None or checkpoint.tree is None:
+            raise
+        raise checkpoint.damaged(error) from error
     if r["improved"]:
         root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
     root.raise_bound(r["lower_bound"])

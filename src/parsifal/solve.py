@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from parsifal.constraints import Constraint, make_rows
 from parsifal.cuts import ROOT_CUTS
 from parsifal.driver import Options, run
 from parsifal.errors import InputError
+from parsifal.limits import usable_cores
 from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
 from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.search import BRANCHING
@@ -156,7 +158,6 @@ def solve(
         memory_limit=memory_limit,
         certificate_limit=certificate_limit,
     )
-    keeper = None if checkpoint is None else Checkpoint(checkpoint)
     problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
     start = None if warm_start is None else _check_start(problem, warm_start)
     reporter = Reporter(progress)
@@ -164,7 +165,9 @@ def solve(
         # gamma="auto" has read X, in the user's time.
         left = max(0.0, options.time_limit - (time.monotonic() - started))
         starts = [] if start is None else [start]
-        return run(problem, replace(options, time_limit=left), starts=starts, reporter=reporter, checkpoint=keeper)
+        options = replace(options, time_limit=left)
+        with nullcontext() if checkpoint is None else Checkpoint(checkpoint) as keeper:
+            return run(problem, options, starts=starts, reporter=reporter, checkpoint=keeper)
     rows = make_rows(constraints, problem.design)
     if start is not None and not all(row.allows(start) for row in rows):
         raise InputError("warm_start violates the constraints")
@@ -214,7 +217,7 @@ def check_options(
         rel_gap=check_number(rel_gap, "rel_gap", minimum=0.0),
         time_limit=math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0),
         node_limit=math.inf if node_limit is None else float(check_count(node_limit, "node_limit")),
-        threads=_cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS),
+        threads=usable_cores() if threads is None else min(check_count(threads, "threads"), _MOST_THREADS),
         branching=branching,
         memory_limit=check_number(memory_limit, "memory_limit", minimum=0.0),
         certificate_limit=check_number(certificate_limit, "certificate_limit", minimum=0.0),
@@ -263,9 +266,3 @@ def _check_start(problem: Problem, warm_start: Any) -> IntArray:
     if np.any(problem.fix[start] < 0) or not np.isin(forced, start).all():
         raise InputError("warm_start contradicts force_in or force_out")
     return start
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

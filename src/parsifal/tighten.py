@@ -1,6 +1,6 @@
 """Tightening: part of the Gram matrix's diagonal joins the ridge.
 
-With d >= 0 and X'X - diag(d) positive semidefinite,
+With X'X - diag(d) positive semidefinite,
 
     LS(w) + |w|^2 / (2 gamma) = [LS(w) - 1/2 sum d_j w_j^2] + sum (d_j + 1/gamma) w_j^2 / 2,
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.limits import seconds_left
 from parsifal.problem import FloatArray
 from parsifal.quadratic import Quadratic
 
@@ -28,14 +29,18 @@ class Tightened:
     scale: FloatArray
 
 
-def tightening_diagonal(gram: FloatArray, weight: FloatArray | None = None, *, max_newton: int = 60) -> FloatArray:
-    """Return d >= 0 with ``gram - diag(d)`` verified positive semidefinite, weight'd as large as a few steps make it.
+def tightening_diagonal(
+    gram: FloatArray, weight: FloatArray | None = None, *, unit: float, gamma: float, max_newton: int = 60
+) -> FloatArray:
+    """Return d with ``X'X - diag(d)`` positive semidefinite, weight'd as large as a few steps make it.
 
-    Zero for columns that take part in a linear dependency (duplicates, collinear groups).
+    That holds for the exact ``X'X``, from which `gram` differs by at most `unit` times the columns' norms: a little is
+    taken off every entry, which makes those slightly negative that belong to columns in a linear dependency.
+    ``1 + gamma d`` stays above 0.9.
     """
     if weight is None:
         weight = np.ones(gram.shape[0])
-    return np.asarray(_core.tightening(gram, weight, max_newton))
+    return np.asarray(_core.tightening(gram, weight, max_newton, unit, gamma, seconds_left()))
 
 
 def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:
@@ -51,5 +56,6 @@ def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:
         v0=problem.v0 / scale,
         beta0=scale * (problem.beta0 + diagonal * problem.v0),
         ls0=problem.ls0 - 0.5 * float(diagonal @ problem.v0**2),
+        rounding=problem.rounding.tightened(scale, problem.v0),
     )
     return Tightened(quadratic=quadratic, diagonal=diagonal, scale=scale)

@@ -75,8 +75,8 @@ def test_ctrl_c_prints_the_best_so_far(hard: Path, number: signal.Signals) -> No
     assert "the search was interrupted" in Path("r.html").read_text(encoding="utf-8")
 
 
-def test_ctrl_c_in_the_folds_ends_cleanly(hard: Path) -> None:
-    command = [*PARSIFAL, "cv", hard, "-t", "y", "--ks", "5-20", "--gammas", "1,3,10,30,100"]
+def test_ctrl_c_in_the_folds_leaves_a_model(hard: Path) -> None:
+    command = [*PARSIFAL, "cv", hard, "-t", "y", "--ks", "5-20", "--gammas", "1,3,10,30,100", "--json", "-o", "m.json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     watchdog = threading.Timer(120, process.kill)
     watchdog.start()
@@ -89,10 +89,12 @@ def test_ctrl_c_in_the_folds_ends_cleanly(hard: Path) -> None:
         watchdog.cancel()
         process.kill()
         process.wait()
-    assert process.returncode == 130
-    assert out == ""
-    (line,) = err.splitlines()
-    assert line.startswith("error: interrupted after")
+    assert process.returncode == 130, err
+    assert "interrupted: chosen from what was finished" in err
+    values = json.loads(out)
+    assert 5 <= len(values["features"]) <= 20
+    assert values["cross_validation"]["chosen"]["k"] >= len(values["features"])
+    assert json.loads(Path("m.json").read_text(encoding="utf-8"))["features"] == values["features"]
 
 
 def test_without_its_libraries_it_says_how_to_get_them() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from parsifal.cli.output import INVALID, OK, Output, guarded
 from parsifal.cli.work import load
 from parsifal.errors import InputError
 from parsifal.problem import FloatArray
+from parsifal.storage import replacing
 from parsifal.tabular import Recipe, SavedModel, load_proof, read_table
 from parsifal.training import prepare
 
@@ -65,16 +65,11 @@ def predict(
     values = saved.predict(table, o.names(drop))
     name = f"{recipe.target} (predicted)"
     if out is not None:
-        partial = out.with_name(out.name + ".part")
-        try:
+        with replacing(out) as file:
             if out.suffix.lower() == ".npy":
-                with open(partial, "wb") as file:
-                    np.save(file, values)
+                np.save(file, values)
             else:
-                partial.write_text(_csv(name, values), encoding="utf-8")
-            os.replace(partial, out)
-        finally:
-            partial.unlink(missing_ok=True)
+                file.write(_csv(name, values).encode())
         output.say(f"{values.size} predictions written to {out}")
     elif not json:
         sys.stdout.write(_csv(name, values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -189,6 +190,15 @@ def cv(
     threads: o.Threads = None,
     method: o.Method = "search",
     backend: o.Backend = "scip",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Journal of the folds that are done; if it is there, they are not done again.",
+            rich_help_panel=o.SEARCH,
+            show_default=False,
+        ),
+    ] = None,
     out: o.Out = None,
     certificate: o.CertificateFile = None,
     report: o.ReportFile = None,
@@ -244,15 +254,18 @@ def cv(
             rel_gap=rel_gap,
             time_limit=time_limit,
             node_limit=node_limit,
+            checkpoint=checkpoint,
             n_jobs=-1 if threads is None else threads,
             progress=live,
         )
         try:
             model.fit(job.encoded.design, job.encoded.y, job.encoded.weight)
         except KeyboardInterrupt:
+            remedy = "with --checkpoint the folds that are done would be kept"
+            if checkpoint is not None:
+                remedy = f"the folds that are done are in {checkpoint}, and the same command goes on from there"
             raise KeyboardInterrupt(
-                f"interrupted after {live.fits_done} fits of the cross-validation, before anything was chosen; "
-                "fewer --ks, --gammas or --folds take less time"
+                f"interrupted after {live.fits_done} fits of the cross-validation, before anything was chosen; {remedy}"
             ) from None
     curve = cv_curve_of(model)
     g, i = curve.best
@@ -261,7 +274,10 @@ def cv(
         (str(k), *(f"{curve.mean[h, row]:.5g}{' *' if (h, row) == (g, i) else '  '}" for h in range(len(curve.gammas))))
         for row, k in enumerate(curve.ks)
     ]
-    output.table(f"Mean squared error over {folds} folds (*: chosen)", head, body, left=())
+    output.table(f"Mean squared error over {curve.folds} folds (*: chosen)", head, body, left=())
+    if model.interrupted_:
+        left = "the same command goes on with the others" if checkpoint is not None else "--checkpoint would keep them"
+        output.note(f"interrupted: chosen from what was finished, {curve.folds} of {folds} folds; {left}")
     spread = f"{curve.mean[g, i]:.5g} ± {curve.error[g, i]:.2g}"
     output.say(f"Chosen: k = {model.k_}, gamma = {model.gamma_:.4g}, with an error of {spread} on rows left out.")
     output.say("")
@@ -271,7 +287,7 @@ def cv(
             "gammas": list(curve.gammas),
             "mse": np.asarray(curve.mean).tolist(),
             "standard_error": np.asarray(curve.error).tolist(),
-            "folds": folds,
+            "folds": curve.folds,
             "chosen": {"k": int(model.k_), "gamma": float(model.gamma_)},
         }
     }
@@ -286,7 +302,7 @@ def cv(
         force_out=outside,
         more=found,
     )
-    raise typer.Exit(code)
+    raise typer.Exit(INTERRUPTED if model.interrupted_ else code)
 
 
 def _gammas(text: str) -> str | list[float]:

@@ -26,6 +26,7 @@ from parsifal.cuts.oracle import RegressionOracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.start import Start, first_start, prepare
 from parsifal.errors import BigMWarning
+from parsifal.limits import TimeUp, limited
 from parsifal.loss import primal_value, ridge
 from parsifal.problem import FloatArray, IntArray, Problem
 from parsifal.solution import Solution, Status, reconcile
@@ -115,14 +116,17 @@ def solve_big_m(
     lower_bound, safe = start.lower_bound, True
     at_root = time.monotonic()
     try:
-        if at_root < deadline:
-            prepare(start, False, report)
-        at_root = time.monotonic()
-        lower_bound = start.lower_bound
-        if at_root >= deadline:
-            status = "time_limit"
-        else:
-            result, safe = _run(start, backend, big_m, deadline, node_limit, threads, report)
+        with limited(deadline=deadline, threads=threads):
+            if at_root < deadline:
+                prepare(start, False, report)
+            at_root = time.monotonic()
+            lower_bound = start.lower_bound
+            if at_root >= deadline:
+                status = "time_limit"
+            else:
+                result, safe = _run(start, backend, big_m, deadline, node_limit, threads, report)
+    except TimeUp:
+        status, lower_bound = "time_limit", start.lower_bound
     except KeyboardInterrupt:
         status, lower_bound = "interrupted", start.lower_bound
     if result is not None:

@@ -10,7 +10,7 @@ from parsifal.certificate import Certificate, fingerprint
 from parsifal.check import provable_bound
 from parsifal.cuts.loop import CutResult
 from parsifal.cuts.start import Start
-from parsifal.solution import Solution, Status
+from parsifal.solution import Solution, Status, reconcile
 
 
 def make_solution(
@@ -25,6 +25,7 @@ def make_solution(
 ) -> Solution:
     """Put the answer together."""
     problem, best = start.problem, start.incumbent
+    lower_bound = reconcile(best.objective, lower_bound, 0.5 * float(problem.y @ problem.y))
     coef = np.zeros(problem.p)
     coef[best.support] = best.coef
     certificate = root_certificate(start)
@@ -104,5 +105,14 @@ def root_certificate(start: Start) -> Certificate | None:
     )
     bound = provable_bound(certificate, problem.design, problem.y)
     # A check in other arithmetic must reach the claim too.
-    claim = min(bound, best.objective) - 1e-13 * float(problem.y @ problem.y) - 1e-13 * abs(bound)
-    return replace(certificate, lower_bound=claim) if np.isfinite(bound) else None
+    claim = min(bound, best.objective) - 1e-13 * (float(problem.y @ problem.y) + abs(bound)) - _blur(start)
+    return replace(certificate, lower_bound=claim) if np.isfinite(claim) else None
+
+
+def _blur(start: Start) -> float:
+    """What the rounding of beta = X'alpha can be worth in gamma/2 beta_j^2 over k columns, where these are large."""
+    problem, found = start.problem, start.relaxation
+    assert found is not None
+    rounding = 2 * np.finfo(np.float64).eps * (8.0 + np.sqrt(problem.n)) * start.norms * np.linalg.norm(found.alpha)
+    worth = problem.gamma * rounding * (np.abs(start.beta) + rounding)
+    return float(np.sort(worth[problem.fix >= 0])[::-1][: problem.k].sum())

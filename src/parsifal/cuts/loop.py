@@ -16,11 +16,22 @@ import numpy as np
 
 from parsifal.constraints import Row
 from parsifal.cuts import ROOT_CUTS
-from parsifal.cuts.master import Choices, Cut, LazyMaster, MasterModel, Outcome, Settings, TurnMaster, load_backend
+from parsifal.cuts.master import (
+    BackendStatus,
+    Choices,
+    Cut,
+    LazyMaster,
+    MasterModel,
+    Outcome,
+    Settings,
+    TurnMaster,
+    load_backend,
+)
 from parsifal.cuts.oracle import Oracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.rootcuts import best_choice, root_cuts
 from parsifal.errors import BackendError, InputError
+from parsifal.limits import TimeUp
 from parsifal.problem import FixArray, FloatArray, IntArray
 from parsifal.solution import Status, reconcile
 
@@ -183,8 +194,9 @@ def run_loop(
             outcome = master.solve_lazy(planes)
         else:
             outcome = _many_trees(master, planes, settings)
-    except KeyboardInterrupt:
-        outcome = Outcome(status="interrupted", bound=planes.bound / planes.scale, nodes=0, solves=0)
+    except (KeyboardInterrupt, TimeUp) as stop:
+        status: BackendStatus = "time_limit" if isinstance(stop, TimeUp) else "interrupted"
+        outcome = Outcome(status=status, bound=planes.bound / planes.scale, nodes=0, solves=0)
     finally:
         version = master.version()
         master.close()

@@ -14,6 +14,7 @@ from parsifal.cuts.master import load_backend
 from parsifal.cuts.oracle import RegressionOracle
 from parsifal.cuts.planes import Report
 from parsifal.cuts.start import Start, first_start, prepare
+from parsifal.limits import TimeUp, limited
 from parsifal.problem import IntArray, Problem
 from parsifal.solution import Solution, Status, reconcile
 
@@ -42,9 +43,12 @@ def solve_cutting_plane(
     result: CutResult | None = None
     status: Status = "gap_open"
     try:
-        if time.monotonic() < deadline:
-            prepare(start, screening, report)
+        with limited(deadline=deadline, threads=threads):
+            if time.monotonic() < deadline:
+                prepare(start, screening, report)
         status = "optimal" if start.allows(start.lower_bound) and screening else "gap_open"
+    except TimeUp:
+        status = "time_limit"
     except KeyboardInterrupt:
         status = "interrupted"
     at_root = time.monotonic()
@@ -52,26 +56,18 @@ def solve_cutting_plane(
         status = "time_limit"
     root_bound = lower_bound = start.lower_bound
     if status == "gap_open":
+        try:
+            with limited(deadline=deadline, threads=threads):
+                result = _run(
+                    start, screening, backend, root_cuts, fractional_cuts, node_limit, deadline, threads, report
+                )
+        except TimeUp:
+            status = "time_limit"
+        except KeyboardInterrupt:
+            status = "interrupted"
+    if result is not None:
         index = np.flatnonzero(start.fix >= 0).astype(np.int64)
         p = problem
-        result = cutting_plane(
-            RegressionOracle(p.design, p.y, p.gamma, index),
-            p.k,
-            penalty=p.penalty,
-            fix=start.fix[index],
-            rows=restrict(rows, index, p.p),
-            backend=backend,
-            start=np.flatnonzero(np.isin(index, start.incumbent.support)).astype(np.int64),
-            relaxed=None if start.relaxation is None else start.relaxation.s[index],
-            floor=_floor(start) if root_cuts > 0 or screening else 0.0,
-            most_root_cuts=root_cuts,
-            fractional=fractional_cuts,
-            rel_gap=rel_gap,
-            deadline=deadline,
-            node_limit=node_limit,
-            threads=threads,
-            report=lambda value, bound, nodes, left: report(value, max(root_bound, min(bound, value)), nodes, left),
-        )
         start.offer(index[result.support])
         # What safe fixing has excluded is not below its cutoff.
         lower_bound = max(root_bound, min(result.lower_bound, start.cutoff))
@@ -85,6 +81,40 @@ def solve_cutting_plane(
         root_bound=root_bound,
         reads=problem.design.reads - reads,
         seconds={"root": at_root - started, "master": time.monotonic() - at_root, "total": time.monotonic() - started},
+    )
+
+
+def _run(
+    start: Start,
+    screening: bool,
+    backend: str,
+    root_cuts: int,
+    fractional_cuts: bool,
+    node_limit: float,
+    deadline: float,
+    threads: int,
+    report: Report,
+) -> CutResult:
+    """The loop on the columns that are left."""
+    p, root_bound = start.problem, start.lower_bound
+    index = np.flatnonzero(start.fix >= 0).astype(np.int64)
+    return cutting_plane(
+        RegressionOracle(p.design, p.y, p.gamma, index),
+        p.k,
+        penalty=p.penalty,
+        fix=start.fix[index],
+        rows=restrict(start.rows, index, p.p),
+        backend=backend,
+        start=np.flatnonzero(np.isin(index, start.incumbent.support)).astype(np.int64),
+        relaxed=None if start.relaxation is None else start.relaxation.s[index],
+        floor=_floor(start) if root_cuts > 0 or screening else 0.0,
+        most_root_cuts=root_cuts,
+        fractional=fractional_cuts,
+        rel_gap=start.rel_gap,
+        deadline=deadline,
+        node_limit=node_limit,
+        threads=threads,
+        report=lambda value, bound, nodes, left: report(value, max(root_bound, min(bound, value)), nodes, left),
     )
 
 

@@ -7,6 +7,7 @@ relaxation's, and the rest of this file is for the cases where it does not.
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.sparse import coo_array, hstack, vstack
 from parsifal.cuts.master import Choices, Cut
 from parsifal.cuts.planes import Planes
 from parsifal.errors import InputError
+from parsifal.limits import TimeUp, seconds_left
 from parsifal.problem import FloatArray, IntArray
 
 # The linear relaxation counts as solved when its bound is this close to the loss at the best fractional point.
@@ -43,7 +45,10 @@ def best_choice(choices: Choices, weight: FloatArray) -> IntArray:
             integrality=np.ones(choices.size),
             bounds=Bounds(choices.lower, choices.upper),
             constraints=LinearConstraint(matrix, lower + spare * up, upper - spare * down),
+            options=_time_option(),
         )
+        if found.x is None and found.status == 1:
+            raise TimeUp
         if found.x is None:
             break
         support = np.flatnonzero(found.x > 0.5).astype(np.int64)
@@ -61,6 +66,11 @@ def _matrix(choices: Choices) -> tuple[coo_array, FloatArray, FloatArray]:
     value = np.concatenate([coef for _, coef, _, _ in parts])
     matrix = coo_array((value, (row, column)), shape=(len(parts), choices.size))
     return matrix, np.array([part[2] for part in parts]), np.array([part[3] for part in parts])
+
+
+def _time_option() -> dict[str, float]:
+    left = seconds_left()
+    return {} if math.isinf(left) else {"time_limit": max(left, 1e-3)}
 
 
 def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: float) -> list[Cut]:
@@ -105,5 +115,7 @@ def _relaxed_master(choices: Choices, cuts: list[Cut], price: float, floor: floa
     rows = vstack([planes, hstack([vstack([sides[below], -sides[above]]), zero])]).tocsr()
     right = np.concatenate([[-cut.constant for cut in cuts], upper[below], -lower[above]])
     bounds = np.column_stack([np.append(choices.lower, floor), np.append(choices.upper, np.inf)])
-    found = linprog(np.append(np.full(m, price), 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs")
+    found = linprog(
+        np.append(np.full(m, price), 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs", options=_time_option()
+    )
     return None if found.x is None else (np.clip(found.x[:m], 0.0, 1.0), float(found.fun))

@@ -11,11 +11,12 @@ from parsifal.constraints import Row
 from parsifal.cuts.master import Choices
 from parsifal.cuts.planes import Report
 from parsifal.cuts.rootcuts import best_choice
-from parsifal.fixing import dual_value, fix_columns
+from parsifal.fixing import fix_columns
 from parsifal.heuristics import best_support, restart_count, round_relaxation
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
-from parsifal.relaxation import Relaxation, WorkingSet, relax
+from parsifal.relaxation import Relaxation, WorkingSet, relax, rounding_norms
+from parsifal.rounding import safe_dual_value, sum_unit
 from parsifal.solution import Incumbent
 
 # The part of the allowed gap that safe fixing uses up; the backend's tolerances take some of the rest.
@@ -53,6 +54,8 @@ class Start:
     relaxation: Relaxation | None = None
     dual: float = -np.inf  # the dual value that belongs to beta
     beta: FloatArray = field(default_factory=lambda: np.empty(0))
+    safe_beta: FloatArray = field(default_factory=lambda: np.empty(0))  # lengthened by its rounding errors
+    norms: FloatArray = field(default_factory=lambda: np.empty(0))  # of the columns
 
     @property
     def choices(self) -> Choices:
@@ -97,13 +100,15 @@ def solve_relaxation(start: Start) -> None:
     """The dual relaxation, which knows nothing of the side constraints: a bound all the same."""
     p = start.problem
     forced = [np.flatnonzero(p.fix == mark) for mark in (1, -1)]
-    start.relaxation = found = relax(
-        p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1]
+    found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
+    start.lower_bound = max(start.lower_bound, found.bound)
+    scan = p.design.scan(found.alpha, stats=True)
+    start.beta, start.norms = scan.xv, rounding_norms(p.design, scan)
+    error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * start.norms
+    bound, start.safe_beta = safe_dual_value(
+        p.y, found.alpha, start.beta, error, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k
     )
-    start.beta = p.design.scan(found.alpha).xv
-    fit = float(found.coef @ start.beta)
-    bound = dual_value(found.alpha, fit, start.beta, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
-    start.dual = bound
+    start.relaxation, start.dual = found, bound
     start.lower_bound = max(start.lower_bound, bound)
 
 
@@ -140,7 +145,7 @@ def screen(start: Start) -> None:
     value = start.incumbent.objective
     cutoff = value - _PRUNE * max(start.rel_gap * abs(value), start.abs_gap)
     fix, count = fix_columns(
-        start.beta,
+        start.safe_beta,
         start.fix,
         bound=start.dual,
         cutoff=cutoff,

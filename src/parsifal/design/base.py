@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.errors import InputError, NonFiniteError
+from parsifal.limits import seconds_left, thread_limit
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -77,6 +78,11 @@ class Design(ABC):
         return True
 
     @property
+    def cheap_columns(self) -> bool:
+        """Whether a few columns can be had in a moment."""
+        return True
+
+    @property
     def held_bytes(self) -> int:
         """Bytes of columns that a solve may keep in memory: a small part of X, or of what there is room for."""
         return max(_HELD_BYTES, self.nbytes // 20)
@@ -91,8 +97,8 @@ class Design(ABC):
         stats : bool
             Whether to give column sums and sums of squares too.
         threads : int
-            Threads for a large read; 0 means every core that this process may use. The result does not depend
-            on it.
+            Threads for a large read; 0 means as many as the solve around it has, or every core that this process may
+            use. The result does not depend on it.
 
         Returns
         -------
@@ -133,6 +139,13 @@ class Design(ABC):
     @abstractmethod
     def rows(self, start: int, stop: int) -> Design:
         """The rows from `start` up to `stop` as a design of its own, without a copy."""
+
+    # Whether a read forms x_ij - shift_j entry by entry; a sparse one does not.
+    shifts_entries: bool = True
+
+    def rounding_norms(self, norms: FloatArray) -> FloatArray:
+        """What the rounding errors of X'v are relative to, per column: the columns' norms, unless a read cancels."""
+        return norms
 
     def matvec(self, idx: npt.ArrayLike, coef: npt.ArrayLike) -> FloatArray:
         """Multiply the columns `idx` with `coef`, holding a block of columns at a time."""
@@ -196,7 +209,9 @@ class Leaf(Design):
         xv = np.empty(p)
         sums = np.empty(p) if stats else None
         squares = np.empty(p) if stats else None
-        finite = self._matrix.scan(v, shift, sum_weight, square_weight, xv, sums, squares, threads)
+        finite = self._matrix.scan(
+            v, shift, sum_weight, square_weight, xv, sums, squares, threads or thread_limit(), seconds_left()
+        )
         self._count(1.0)
         if not finite:
             self._explain(v, shift, xv, squares)
@@ -209,7 +224,7 @@ class Leaf(Design):
         return out
 
     def _gather(self, index: IntArray, out: FloatArray) -> None:
-        self._matrix.gather(index, out, 0)
+        self._matrix.gather(index, out, thread_limit(), seconds_left())
 
     def _count(self, reads: float) -> None:
         self.reads += reads

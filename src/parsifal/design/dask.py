@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import sys
 import time
 from typing import Any
@@ -21,6 +22,7 @@ from parsifal.design.dense import dense_design, is_readable, rounding, unreadabl
 from parsifal.design.remote import Remote
 from parsifal.design.stream import DEFAULT_MEMORY, Source, Tile, loaded_array
 from parsifal.errors import DataError, InputError, NonFiniteError, ParsifalError
+from parsifal.limits import TimeUp, check_time, seconds_left
 
 # Seconds without any worker after which a read is given up.
 _PATIENCE = 60.0
@@ -91,6 +93,7 @@ class _Blocks:
         sums: FloatArray | None,
         squares: FloatArray | None,
         threads: int,
+        seconds: float = math.inf,
     ) -> bool:
         from dask import delayed
 
@@ -197,11 +200,14 @@ def compute(tasks: list[Any], holder: Any, timeout: float) -> list[Any]:
     """Results of tasks, from the workers that hold the blocks, else from the active client's, else from the local
     scheduler; what goes wrong gets a name."""
     import dask
+    from dask.callbacks import Callback
 
     try:
         client = _client() if holder is None else holder
         if client is None:
-            return list(dask.compute(*tasks))
+            # The local scheduler looks at the clock before every task.
+            with Callback(pretask=lambda *_: check_time()):
+                return list(dask.compute(*tasks))
         _check_running(client)
         futures = client.compute(tasks)
         try:
@@ -210,7 +216,7 @@ def compute(tasks: list[Any], holder: Any, timeout: float) -> list[Any]:
         finally:
             if client.status == "running":
                 client.cancel([future for future in futures if not future.done()])
-    except ParsifalError:
+    except (ParsifalError, TimeUp):
         raise
     except (KeyboardInterrupt, SystemExit):
         raise
@@ -255,10 +261,11 @@ def _wait(client: Any, futures: list[Any], timeout: float) -> None:
     alive = time.monotonic()
     while True:
         try:
-            wait(futures, timeout=_POLL, return_when="ALL_COMPLETED")
+            wait(futures, timeout=min(_POLL, seconds_left() + 0.01), return_when="ALL_COMPLETED")
             return
         except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
             pass
+        check_time()
         _check_running(client)
         if client.scheduler_info(n_workers=-1)["workers"]:
             alive = time.monotonic()

@@ -25,6 +25,7 @@ from parsifal.design.base import (
 )
 from parsifal.design.dense import DenseDesign
 from parsifal.errors import NonFiniteError
+from parsifal.limits import check_time
 
 # Entries that are computed at a time: 1 MB of doubles, which stay in the cache between function and scan.
 _ENTRIES = 1 << 17
@@ -229,6 +230,10 @@ class LiftedDesign(Design):
             self.eps = np.maximum(atom_eps[lift.left], atom_eps[lift.right])
         self.reads = 0.0
 
+    @property
+    def cheap_columns(self) -> bool:
+        return self._base.cheap_columns
+
     def read(
         self,
         v: FloatArray,
@@ -249,6 +254,7 @@ class LiftedDesign(Design):
             where = slice(int(features[0]), int(features[-1]) + 1)
             moved = None if shift is None else shift[where]
             for start in range(0, n, _ROWS):
+                check_time()
                 rows = slice(start, min(n, start + _ROWS))
                 block = self._lift.evaluate(features, columns, values[:, rows], self._first_row + start)
                 part = DenseDesign(block.T).read(
@@ -275,6 +281,7 @@ class LiftedDesign(Design):
             features = index[begin : begin + at_a_time]
             columns, values = self._fetch(features)
             for start in range(0, n, _ROWS):
+                check_time()
                 rows = slice(start, min(n, start + _ROWS))
                 block = self._lift.evaluate(features, columns, values[:, rows], self._first_row + start)
                 out[rows, begin : begin + at_a_time] = block.T

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import Unreadable, read_npy_header
 from parsifal.design.base import FloatArray, IntArray
 from parsifal.design.dense import is_readable, rounding, unreadable_dtype
 from parsifal.design.stream import Loaded, Source, Tile, loaded_array, unreadable
@@ -231,11 +232,8 @@ def read_header(path: Path) -> FileArray:
         with open(path, "rb") as file:
             signature = Signature.of(os.fstat(file.fileno()))
             try:
-                version = np.lib.format.read_magic(file)
-                form = np.lib.format
-                reader = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
-                shape, fortran, dtype = reader(file)
-            except (ValueError, SyntaxError) as error:
+                shape, fortran, dtype = read_npy_header(file)
+            except Unreadable as error:
                 raise DataError(f"{path} is no .npy file: {error}") from error
             offset = file.tell()
     except OSError as error:

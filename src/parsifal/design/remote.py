@@ -29,6 +29,10 @@ class Remote(Leaf):
         """Copy the columns to `out`; returns how much of a full read that took."""
 
     @property
+    def cheap_columns(self) -> bool:
+        return False
+
+    @property
     def held_bytes(self) -> int:
         return int(HELD_SHARE * self.memory_limit)
 

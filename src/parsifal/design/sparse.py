@@ -25,6 +25,8 @@ class SparseDesign(Leaf):
         The design that this one is a slice of.
     """
 
+    shifts_entries = False
+
     def __init__(self, matrix: Any, start: int, stop: int, *, parent: Leaf | None = None) -> None:
         n, p = matrix.shape
         # Held here because the compiled side has addresses only.

@@ -6,8 +6,9 @@ columns that were asked for, and vectors of n and p numbers.
 
 from __future__ import annotations
 
-import os
+import math
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from parsifal.design.base import LARGEST, FloatArray, IntArray, check_finite, ch
 from parsifal.design.dense import CODES, address
 from parsifal.design.remote import Remote
 from parsifal.errors import DataError, InputError, NonFiniteError
+from parsifal.limits import TimeUp, seconds_left, thread_limit
 
 DEFAULT_MEMORY = 1 << 30
 _LEAST_MEMORY = 1 << 20
@@ -119,6 +121,7 @@ class Stream:
         sums: FloatArray | None,
         squares: FloatArray | None,
         threads: int,
+        seconds: float = math.inf,
     ) -> bool:
         check_finite(v, "v")
         totals = [out for out in (xv, sums, squares) if out is not None]
@@ -136,12 +139,12 @@ class Stream:
             return parts
 
         tiles = self.source.tiles(self.lo, self.hi, self.block)
-        for tile, parts in self._each(tiles, sums_of, threads):
+        for tile, parts in self._each(tiles, sums_of, threads, seconds):
             for out, part in zip(totals, parts):
                 out[tile.col0 : tile.col1] += part
         return all(bool(np.isfinite(out).all()) for out in totals)
 
-    def gather(self, idx: IntArray, out: FloatArray) -> int:
+    def gather(self, idx: IntArray, out: FloatArray, threads: int = 0, seconds: float = math.inf) -> int:
         """Copy columns to `out`; returns the bytes that were loaded for it."""
         unique, inverse = np.unique(idx, return_inverse=True)
         tiles = self.source.tiles(self.lo, self.hi, self.block, unique)
@@ -153,16 +156,16 @@ class Stream:
             to = np.flatnonzero((inverse >= first) & (inverse < last))
             out[tile.row0 - self.lo : tile.row1 - self.lo, to] = part[:, inverse[to] - first]
 
-        for _ in self._each(tiles, columns_of, 0):
+        for _ in self._each(tiles, columns_of, threads, seconds):
             pass
         return sum(tile.nbytes for tile in tiles)
 
     def _each(
-        self, tiles: list[Tile], use: Callable[[Tile, Loaded], Result], threads: int
+        self, tiles: list[Tile], use: Callable[[Tile, Loaded], Result], threads: int, seconds: float
     ) -> Iterator[tuple[Tile, Result]]:
         """Load and use tiles on several threads; results come in the order of the tiles."""
-        workers = min(_MOST_THREADS, max(2, available_cores() if threads == 0 else threads))
-        yield from in_order(tiles, self.source.load, use, workers)
+        workers = min(_MOST_THREADS, max(2, threads or thread_limit()))
+        yield from in_order(tiles, self.source.load, use, workers, seconds)
         self.source.verify()
 
     def _refuse(self, tile: Tile, data: Loaded, shift: FloatArray | None) -> None:
@@ -191,9 +194,12 @@ def in_order(
     load: Callable[[Tile, npt.NDArray[np.uint8]], Loaded],
     use: Callable[[Tile, Loaded], Result],
     workers: int,
+    seconds: float = math.inf,
 ) -> Iterator[tuple[Tile, Result]]:
     """Results of `use` on every tile, in order. Each thread loads a tile and computes on it while it is in the cache;
-    meanwhile another one waits for the disk. What one raises is raised here, when its turn comes."""
+    meanwhile another one waits for the disk. What one raises is raised here, when its turn comes; after `seconds`,
+    `TimeUp`."""
+    deadline = time.monotonic() + seconds
     largest = max((tile.nbytes for tile in tiles), default=0)
     if len(tiles) <= 1:
         for tile in tiles:
@@ -234,7 +240,9 @@ def in_order(
     try:
         for number, tile in enumerate(tiles):
             with turn:
-                turn.wait_for(lambda: number in done)  # noqa: B023 (used at once)
+                left = None if math.isinf(seconds) else max(0.0, deadline - time.monotonic())
+                if not turn.wait_for(lambda: number in done, left):  # noqa: B023 (used at once)
+                    raise TimeUp
                 outcome = done.pop(number)
                 given = number + 1
                 turn.notify_all()
@@ -297,16 +305,12 @@ class StreamedDesign(Remote):
         return StreamedDesign(self._source, self.memory_limit, first + start, first + stop, parent=self)
 
     def _fetch(self, index: IntArray, out: FloatArray) -> float:
-        return float(self._matrix.gather(index, out) / max(1, self.nbytes))
+        touched = self._matrix.gather(index, out, thread_limit(), seconds_left())
+        return float(touched / max(1, self.nbytes))
 
     def __reduce__(self) -> tuple[Any, ...]:
         start = self._first_row
         return StreamedDesign, (self._source, self.memory_limit, start, start + self.shape[0])
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_memory(memory_limit: Any) -> int:

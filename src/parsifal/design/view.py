@@ -97,6 +97,10 @@ class View(Design):
         return self._base.cheap_rows
 
     @property
+    def cheap_columns(self) -> bool:
+        return self._base.cheap_columns
+
+    @property
     def held_bytes(self) -> int:
         return self._base.held_bytes
 
@@ -147,6 +151,17 @@ class View(Design):
                 sums -= shift * (n if a is None else a.sum())
                 squares += shift * (shift * (n if b is None else b.sum()) - 2.0 * cross)
         return Scan(xv=xv, sums=sums, squares=squares)
+
+    @property
+    def shifts_entries(self) -> bool:  # type: ignore[override]
+        return self._base.shifts_entries
+
+    def rounding_norms(self, norms: FloatArray) -> FloatArray:
+        if self._center is None or self._base.shifts_entries:
+            return norms
+        # The zeros' share of a shifted sparse sum is a difference of sums over all rows.
+        weight = np.sqrt(self.shape[0]) if self._weight is None else float(np.linalg.norm(self._weight))
+        return norms + 2 * weight * np.abs(self._center if self._scale is None else self._center * self._scale)
 
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         index = check_index(idx, self.shape[1])

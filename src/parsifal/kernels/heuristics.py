@@ -8,6 +8,7 @@ import numpy as np
 
 from parsifal.kernels.oracle import FloatArray, Oracle
 from parsifal.kernels.relaxation import Node
+from parsifal.limits import check_time
 
 # Candidates that are tried for a place: those of steepest descent.
 _CANDIDATES = 10
@@ -55,6 +56,8 @@ class Sets:
     def value(self, support: tuple[int, ...]) -> float:
         """c(S) + penalty |S|, computed from the kernels."""
         if support not in self._values:
+            if self._values:
+                check_time()
             s = np.zeros(self._oracle.m)
             s[list(support)] = 1.0
             alpha = self._oracle.system(s).solve(self._oracle.y)

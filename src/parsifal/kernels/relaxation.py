@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.kernels.oracle import FloatArray, Oracle, System
+from parsifal.limits import check_time, seconds_left
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -82,7 +83,7 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
         enough = tol * (cutoff - best) if value < cutoff < math.inf else 1e-9 * value
         if best >= cutoff or gap <= max(enough, 1e-14 * oracle.half):
             break
-        if not np.any(node.free) or node.room == 0 or steps == _MOST_STEPS:
+        if not np.any(node.free) or node.room == 0 or steps == _MOST_STEPS or seconds_left() == 0:
             break
         if steps <= 2 or (gap > 0.05 * value and steps <= 6):
             moved = _majorise(oracle, node, s, q)
@@ -94,6 +95,7 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
             break
         t = 1.0
         for _ in range(_TRIALS):
+            check_time()
             moved = s + t * direction
             trial = _evaluate(oracle, moved)
             if trial[3] <= value + 1e-4 * t * slope:

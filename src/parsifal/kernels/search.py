@@ -18,6 +18,7 @@ import numpy as np
 from parsifal.kernels.heuristics import Sets
 from parsifal.kernels.oracle import FloatArray, Oracle
 from parsifal.kernels.relaxation import BoolArray, Node, Relaxed, relax_node
+from parsifal.limits import TimeUp, limited
 
 Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "gap_open"]
 
@@ -99,24 +100,28 @@ class Search:
         root_bound = 0.0
         left = int(np.count_nonzero(self._root.free))
         status: Status | None = None
+        # Every loss is at least zero, so this is a bound before anything has been computed.
+        self._push(0.0, self._root, np.zeros(self._oracle.m))
         try:
-            # Every loss is at least zero, so this is a bound before anything has been computed.
-            self._push(0.0, self._root, np.zeros(self._oracle.m))
-            self._sets.start(warm_start)
-            while self._open and status is None:
-                if self._open[0][0] >= self.cutoff:
-                    break
-                if time.monotonic() >= self._limits.deadline:
-                    status = "time_limit"
-                elif self._nodes >= self._limits.nodes:
-                    status = "node_limit"
-                else:
-                    self._current, _, node, s = heapq.heappop(self._open)
-                    remaining = self._branch(node, s)
-                    self._current = math.inf
-                    if self._nodes == 1:
-                        root_bound, left = self.lower_bound, remaining
-                    self._report(self.objective, self.lower_bound, self._nodes, len(self._open))
+            with limited(deadline=self._limits.deadline):
+                self._sets.start(warm_start)
+                while self._open and status is None:
+                    if self._open[0][0] >= self.cutoff:
+                        break
+                    if time.monotonic() >= self._limits.deadline:
+                        status = "time_limit"
+                    elif self._nodes >= self._limits.nodes:
+                        status = "node_limit"
+                    else:
+                        self._current, _, node, s = heapq.heappop(self._open)
+                        remaining = self._branch(node, s)
+                        self._current = math.inf
+                        if self._nodes == 1:
+                            root_bound, left = self.lower_bound, remaining
+                        self._report(self.objective, self.lower_bound, self._nodes, len(self._open))
+        except TimeUp:
+            # The node in hand still counts with the bound that it came with.
+            status = "time_limit"
         except KeyboardInterrupt:
             status = "interrupted"
         # An early Ctrl-C may have come before any set had a value.

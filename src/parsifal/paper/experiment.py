@@ -11,6 +11,7 @@ from parsifal.errors import InputError
 from parsifal.paper.options import Options
 from parsifal.paper.results import ResultsFile, Row, Task, select
 from parsifal.paper.runner import run_tasks
+from parsifal.storage import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,9 +85,11 @@ class Experiment:
         """Write the table and the pictures beside the results file, and return their paths."""
         out = results.options.out
         written = [out / f"{self.name}.md"]
-        written[0].write_text(f"# {self.title}\n\n{self.table(results)}", encoding="utf-8")
+        with replacing(written[0]) as file:
+            file.write(f"# {self.title}\n\n{self.table(results)}".encode())
         for name, figure in self.plots(results).items():
             for kind in ("png", "svg"):
                 written.append(out / f"{name}.{kind}")
-                figure.savefig(written[-1], dpi=110)
+                with replacing(written[-1]) as file:
+                    figure.savefig(file, dpi=110, format=kind)
         return written

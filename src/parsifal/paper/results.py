@@ -16,7 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from parsifal.archive import parse_json
 from parsifal.errors import DataError
+from parsifal.storage import unwritable
 
 Task = dict[str, Any]
 Row = dict[str, Any]
@@ -58,10 +60,11 @@ class ResultsFile:
         """All finished runs by key; where two rows have the same key, the first."""
         found: dict[str, Row] = {}
         for number, line in enumerate(self.path.read_bytes().split(b"\n"), start=1):
-            if not line.strip():
+            # A power failure may leave zeros where the length was on the disk before the bytes were.
+            if not line.strip(b"\0 \t\r"):
                 continue
             try:
-                row = json.loads(line)
+                row = parse_json(line, finite=False)
             except ValueError:
                 # Every row begins in the same way, so what a killed process left behind does too.
                 if _begins(line, self.experiment):
@@ -80,10 +83,13 @@ class ResultsFile:
             size = os.fstat(self._file).st_size
             if size and os.pread(self._file, 1, size - 1) != b"\n":
                 line = b"\n" + line
-            written = os.write(self._file, line)
+            try:
+                written = os.write(self._file, line)
+                os.fsync(self._file)
+            except OSError as error:
+                raise unwritable(self.path, error) from error
             if written != len(line):
                 raise DataError(f"{self.path}: the disk took {written} of {len(line)} bytes; make room and run again")
-            os.fsync(self._file)
         finally:
             fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _WRITING)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from parsifal.errors import InputError
 from parsifal.progress import Progress
 from parsifal.reporting.content import Content, CvCurve, gather
 from parsifal.reporting.page import render
+from parsifal.storage import replacing
 
 if TYPE_CHECKING:
     from parsifal.linear_model import SparseLinearModel
@@ -100,6 +100,9 @@ def _call(model: Any) -> str:
 def cv_curve_of(model: Any) -> CvCurve:
     """The cross-validation of a fitted `SparseRegressorCV`."""
     mse = model.mse_path_
+    # After Ctrl-C some folds are whole, or part of one is all there is.
+    whole = np.isfinite(mse).all(axis=(0, 1))
+    mse = mse[:, :, whole if whole.any() else [int(np.argmax(np.isfinite(mse).sum(axis=(0, 1))))]]
     folds = mse.shape[2]
     spread = mse.std(axis=2, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros(mse.shape[:2])
     return CvCurve(
@@ -114,10 +117,6 @@ def cv_curve_of(model: Any) -> CvCurve:
 
 def write(content: Content, path: str | os.PathLike[str]) -> None:
     """Write the page, whole or not at all."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    try:
-        partial.write_text(render(content), encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    page = render(content)
+    with replacing(path) as file:
+        file.write(page.encode())

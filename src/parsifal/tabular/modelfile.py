@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.archive import parse_json
 from parsifal.errors import DataError
 from parsifal.problem import FloatArray
 from parsifal.solution import Solution
+from parsifal.storage import replacing
 from parsifal.tabular.encoding import ColumnCode, Encoded
 from parsifal.tabular.proof import source_from
 from parsifal.tabular.reading import Source, Table
@@ -79,13 +80,9 @@ class SavedModel:
 
     def save(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""
-        path = Path(path)
-        partial = path.with_name(path.name + ".part")
-        try:
-            partial.write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        with replacing(path) as file:
+            file.write(text.encode())
 
     @classmethod
     def load(cls, path: str | Path) -> SavedModel:
@@ -94,7 +91,7 @@ class SavedModel:
         if not path.is_file():
             raise DataError(f"{path} does not exist; --out of parsifal fit writes one")
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = parse_json(path.read_text(encoding="utf-8"))
         except (ValueError, OSError):
             raise DataError(f"{path} is not JSON; --out of parsifal fit writes a model") from None
         if not isinstance(values, dict) or values.get("format") != KIND:
@@ -118,7 +115,7 @@ class SavedModel:
                 command=str(values["command"]),
                 version=str(values["parsifal"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise DataError(f"{path} is damaged ({type(error).__name__}: {error}); fit the model again") from None
 
     def predict(self, table: Table, drop: Sequence[str] = ()) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -11,24 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.archive import load_arrays, parse_json
 from parsifal.certificate import Certificate
 from parsifal.errors import DataError
+from parsifal.storage import replacing
 from parsifal.tabular.reading import Source
 from parsifal.tabular.recipe import Recipe
 
 
 def save_proof(path: str | Path, certificate: Certificate, recipe: Recipe, source: Source) -> None:
     """Write the certificate as `Certificate.save` does, and the recipe beside it in the same archive."""
-    path = Path(path)
     note = json.dumps({"recipe": asdict(recipe), "source": asdict(source)})
-    partial = path.with_name(path.name + ".part")
-    try:
-        certificate.save(partial)
-        with zipfile.ZipFile(partial, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("table.npy", "w") as member:
+    with replacing(path) as file:
+        certificate.write(file)
+        with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("table.npy", "w") as member:
             np.lib.format.write_array(member, np.asarray(note), allow_pickle=False)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | None]:
@@ -37,12 +33,14 @@ def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | N
     if not path.is_file():
         raise DataError(f"{path} does not exist; --certificate of parsifal fit writes one")
     try:
-        certificate = Certificate.load(path)
-        with np.load(path, allow_pickle=False) as archive:
-            note: Any = json.loads(str(archive["table"])) if "table" in archive.files else None
+        arrays = load_arrays(path)
+        certificate = Certificate.from_arrays(arrays)
+        note: Any = parse_json(str(arrays["table"])) if "table" in arrays else None
     except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise DataError(f"{reason}; make it again with parsifal fit --certificate") from error
+        raise DataError(
+            f"{path} is not a readable Parsifal certificate: {reason}; make it again with parsifal fit --certificate"
+        ) from error
     if note is None:
         return certificate, None, None
     if not isinstance(note, dict):
@@ -59,5 +57,5 @@ def source_from(values: Any, where: str) -> Source:
             rows=int(values["rows"]),
             columns=int(values["columns"]),
         )
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         raise DataError(f"the data's fingerprint in {where} is damaged; make the file again") from None

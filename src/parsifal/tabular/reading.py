@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import load_arrays, read_npy_header, unpacked_limit
 from parsifal.errors import DataError, InputError, ParsifalError
 
 Column = npt.NDArray[Any]
@@ -23,6 +26,9 @@ _ARRAYS = (".npy", ".npz")
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _COPIED = 1 << 30
 _BLOCK = 1 << 24  # bytes of a text file looked at at a time; a row must fit in
+_ENTRIES = 1 << 28  # of a Parquet file, whatever its size
+# What the parsers of others raise for bytes that are not theirs; pyarrow's errors are of these kinds.
+_ANY = (OSError, ValueError, EOFError, MemoryError, LookupError, TypeError, ArithmeticError, NotImplementedError)
 _MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"]
 
 
@@ -110,7 +116,7 @@ def read_table(
         raise
     except UnicodeDecodeError:
         raise DataError(f"{path} is not {encoding} text; give its encoding, for instance --encoding latin-1") from None
-    except (OSError, ValueError, EOFError) as error:
+    except _ANY as error:
         raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
     _check_names(names, path)
     rows = len(columns[0]) if columns else 0
@@ -143,20 +149,22 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
     except ImportError:
         raise ParsifalError(f"reading {suffix} files needs pyarrow: pip install 'parsifal[cli]'") from None
     if suffix in _PARQUET:
-        return parquet.read_table(str(path))
+        return _checked(_parquet(parquet, path))
     if suffix in _ARROW:
         try:
-            return feather.read_table(str(path))
+            return _checked(feather.read_table(str(path)))
         except pa.ArrowInvalid:
             with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
-                return reader.read_all()
+                return _checked(reader.read_all())
     between = ("\t" if suffix == ".tsv" else ",") if delimiter is None else delimiter
     if len(between) != 1:
         raise InputError(f"the delimiter must be one character, not {between!r}; for a tab write --delimiter tab")
 
+    compressed = suffix != path.suffix.lower()
+
     def read(block: int) -> Any:
         return csv.read_csv(
-            str(path),
+            _Unpacked(pa.input_stream(str(path), compression="detect"), path) if compressed else str(path),
             read_options=csv.ReadOptions(encoding=encoding, block_size=block),
             parse_options=csv.ParseOptions(delimiter=between, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
@@ -170,7 +178,7 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
         except pa.ArrowInvalid:
             # The kind of a column is taken from the first block, and a later one may be of another: read as one block.
             size = path.stat().st_size + 1
-            if suffix != path.suffix.lower() or not _BLOCK < size < 1 << 31:
+            if compressed or not _BLOCK < size < 1 << 31:
                 raise
             table = read(size)
     except LookupError:
@@ -181,6 +189,39 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
             if other != between and other in header:
                 name = "tab" if other == "\t" else f"'{other}'"
                 raise DataError(f"{path} has one column only, {header!r}; try --delimiter {name}")
+    return table
+
+
+class _Unpacked(io.RawIOBase):
+    """What a compressed text file unpacks to, as long as this is in proportion to the file."""
+
+    def __init__(self, stream: Any, path: Path) -> None:
+        self.stream, self.path = stream, path
+        self.left = unpacked_limit(path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.stream.read(self.left + 1 if size < 0 else size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise DataError(f"{self.path} unpacks to more than text of its size would; unpack it first")
+        return data
+
+
+def _parquet(parquet: Any, path: Path) -> Any:
+    """Read, unless what the file promises is out of proportion to it: a value that repeats takes next to nothing."""
+    with parquet.ParquetFile(str(path)) as file:
+        entries = file.metadata.num_rows * max(1, file.metadata.num_columns)
+        if entries > max(_ENTRIES, unpacked_limit(path.stat().st_size)):
+            raise DataError(f"{path} promises {entries} entries in {path.stat().st_size} bytes; write it as .npy")
+        return file.read()
+
+
+def _checked(table: Any) -> Any:
+    """Offsets and lengths inside a binary file are the file's word: look before they are used."""
+    table.validate(full=True)
     return table
 
 
@@ -211,17 +252,29 @@ def _arrow_column(column: Any, name: str, path: Path) -> Column:
 
 
 def _from_npy(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
-    names, columns = _matrix_columns(np.load(path, mmap_mode="r", allow_pickle=False), path)
+    names, columns = _matrix_columns(_npy_file(path), path)
     if target is not None and target.endswith(".npy"):
         if not Path(target).exists():
             raise DataError(f"{target} does not exist; --target takes a column number or a .npy file with the response")
-        names, columns = _with_response(names, columns, np.load(target, allow_pickle=False), target)
+        names, columns = _with_response(names, columns, _npy_file(Path(target)), target)
     return names, columns
 
 
+def _npy_file(path: Path) -> Column:
+    """Mapped, where it lies; what the header promises must be there."""
+    with open(path, "rb") as file:
+        shape, fortran, dtype = read_npy_header(file)
+        offset, size = file.tell(), path.stat().st_size
+    needed = math.prod(shape) * dtype.itemsize
+    if offset + needed > size:
+        raise DataError(f"{path} is truncated: it has {size} bytes, its header promises {offset + needed}")
+    if needed == 0:
+        return np.zeros(shape if 0 in shape else (), dtype)
+    return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
+
+
 def _from_npz(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+    arrays = load_arrays(path)
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     if len(matrices) != 1 and "X" not in matrices:
         raise DataError(f"{path} has {len(matrices)} matrices; keep one, or name the one with the features X")

@@ -1,0 +1,1 @@
+"""Parsifal and its peers side by side, judged by a referee that trusts none of them: `make bench-quick`."""

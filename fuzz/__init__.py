@@ -1,0 +1,1 @@
+"""Bytes that nobody should trust, through everything that reads bytes."""
