@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/* bindings/*)
+CXX_FILES := $(wildcard cpp/*.?pp bindings/*.?pp bindings/*/*.?pp)
+SOURCES := pyproject.toml CMakeLists.txt $(CXX_FILES)
 PYTEST_ARGS ?= -n 2
 
 .PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
@@ -27,12 +28,12 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror cpp/* bindings/*
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 
 format: $(STAMP)
 	-$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i cpp/* bindings/*
+	$(BIN)/clang-format -i $(CXX_FILES)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
