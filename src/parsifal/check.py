@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint
+from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint, response_of
 
 FixArray = npt.NDArray[np.int8]
 
@@ -40,7 +40,7 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            _check(certificate, _Columns(X), np.asarray(y, dtype=np.float64))
+            _check(certificate, _Columns(X), response_of(y, certificate))
     except _Wrong as wrong:
         return CheckResult(valid=False, reason=str(wrong), records=certificate.records)
     gap = (certificate.objective - certificate.lower_bound) / max(abs(certificate.objective), 1e-300)

@@ -238,7 +238,10 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
 
 def _load(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("not an archive")
+        archive = np.load(path, allow_pickle=False)
+        with archive:
             saved = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} is no checkpoint, or a damaged one ({error}); delete it to start anew") from error
