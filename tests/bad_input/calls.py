@@ -70,6 +70,9 @@ def _featured(**options: Any) -> Any:
     return pf.NonlinearFeatures(**options).fit(POSITIVE)
 
 
+# Calls, and for each parameter the messages by argument.
+Table = list[tuple[list[str], dict[str, dict[str, str]]]]
+
 GROUPS = [[0, 1], [2, 3]]
 KERNELS = [X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T]
 PROBLEM: dict[str, Any] = {"X": X, "y": Y, "k": 2, "gamma": 1.0}
