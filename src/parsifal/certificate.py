@@ -120,6 +120,10 @@ class Certificate:
     def load(cls, path: str | Path) -> Certificate:
         """Read what `save` wrote; an `InputError` says what is wrong with any other file."""
         try:
+            path = Path(path)
+        except TypeError:
+            raise InputError(f"a path is needed to read a certificate from, not {path!r}") from None
+        try:
             return cls.from_arrays(load_arrays(path))
         except FileNotFoundError:
             raise
@@ -131,31 +135,33 @@ class Certificate:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:
         """Build a certificate from named arrays, checking that each is there and of the right kind."""
+        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise InputError("a certificate is made from a mapping of names to arrays")
         if "format" not in arrays or arrays["format"].shape != () or int(arrays["format"]) != FORMAT:
-            raise ValueError(f"no certificate of format {FORMAT}")
+            raise InputError(f"no certificate of format {FORMAT}")
         values: dict[str, Any] = {}
         for field in fields(cls):
             if field.name not in arrays:
-                raise ValueError(f"{field.name} is missing")
+                raise InputError(f"{field.name} is missing")
             array = arrays[field.name]
             if field.name == "shape":
                 if array.shape != (2,) or array.dtype.kind not in "iu":
-                    raise ValueError("shape must hold two whole numbers")
+                    raise InputError("shape must hold two whole numbers")
                 values["shape"] = (int(array[0]), int(array[1]))
             elif field.type == "IntArray":
                 if array.ndim != 1 or array.dtype.kind not in "iu":
-                    raise ValueError(f"{field.name} must be a vector of whole numbers")
+                    raise InputError(f"{field.name} must be a vector of whole numbers")
                 values[field.name] = array.astype(np.int64)
             elif field.type == "FloatArray":
                 if array.ndim != 1 or array.dtype.kind != "f":
-                    raise ValueError(f"{field.name} must be a vector of floats")
+                    raise InputError(f"{field.name} must be a vector of floats")
                 values[field.name] = array.astype(np.float64)
             else:
                 if array.shape != ():
-                    raise ValueError(f"{field.name} must be a single value")
+                    raise InputError(f"{field.name} must be a single value")
                 kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(field.type)]
                 if array.dtype.kind not in kinds:
-                    raise ValueError(f"{field.name} must be of type {field.type}, not {array.dtype}")
+                    raise InputError(f"{field.name} must be of type {field.type}, not {array.dtype}")
                 values[field.name] = kind(array)
         return cls(**values)
 
@@ -173,6 +179,18 @@ class CheckResult:
 
     def __str__(self) -> str:
         return ("valid: " if self.valid else "INVALID: ") + self.reason
+
+
+def response_of(y: Any, certificate: Any) -> FloatArray:
+    """y as numbers; raises if it holds none, or if there is no certificate to check it against."""
+    if not isinstance(certificate, Certificate):
+        raise InputError(
+            f"certificate must be a Certificate, not {certificate!r}; Certificate.load reads one from a file"
+        )
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"y must be a vector of {certificate.shape[0]} numbers") from None
 
 
 def fingerprint(beta: FloatArray) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint
+from parsifal.certificate import Certificate, CheckResult, FloatArray, IntArray, fingerprint, response_of
 from parsifal.columns import Columns
 
 FixArray = npt.NDArray[np.int8]
@@ -48,7 +48,7 @@ def check(certificate: Certificate, X: Any, y: Any) -> CheckResult:
         with np.errstate(over="ignore", invalid="ignore"):
             columns = Columns(X)
             _require(len(columns.shape) == 2, f"X has shape {columns.shape}, a matrix is needed")
-            _check(certificate, columns, np.asarray(y, dtype=np.float64))
+            _check(certificate, columns, response_of(y, certificate))
     except _Wrong as wrong:
         return CheckResult(valid=False, reason=str(wrong), records=certificate.records)
     gap = (certificate.objective - certificate.lower_bound) / max(abs(certificate.objective), 1e-300)

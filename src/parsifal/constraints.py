@@ -132,7 +132,7 @@ def restrict(rows: Sequence[Row], index: IntArray, p: int) -> list[Row]:
 def _rows(constraint: Constraint, design: Design) -> Iterator[Row]:
     if isinstance(constraint, Implies):
         needs = constraint.needs
-        others = [needs] if isinstance(needs, (int, np.integer, str)) else list(needs)
+        others = list(needs) if isinstance(needs, Iterable) and not isinstance(needs, str) else [needs]
         for other in others:
             pair = _columns([constraint.column, other], design, constraint)
             yield Row(index=pair, coef=np.array([1.0, -1.0]), lower=-math.inf, upper=0.0)
@@ -168,7 +168,10 @@ def _linear(constraint: Linear, design: Design) -> Row:
         if coef.shape != (p,):
             raise InputError(f"Linear: coefs has shape {coef.shape}, but X has {p} columns")
         index = np.arange(p)
-    lower, upper = float(constraint.lower), float(constraint.upper)
+    try:
+        lower, upper = float(constraint.lower), float(constraint.upper)
+    except (TypeError, ValueError):
+        raise InputError("Linear: coefs must be finite, and lower and upper numbers") from None
     if not np.isfinite(coef).all() or math.isnan(lower) or math.isnan(upper):
         raise InputError("Linear: coefs must be finite, and lower and upper numbers")
     if lower > upper:

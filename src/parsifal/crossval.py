@@ -13,11 +13,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
 from parsifal.design import Design
+from parsifal.design.base import check_index
 from parsifal.errors import InputError
 from parsifal.fitbar import Bar
 from parsifal.foldlog import FoldLog
@@ -25,10 +26,11 @@ from parsifal.folds import FoldResult, FoldTask, choose, nothing_of, run_fold
 from parsifal.linear_model import SparseLinearModel, method_options
 from parsifal.loss import fit_support
 from parsifal.path import check_sizes
-from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_number
-from parsifal.progress import ProgressOption
+from parsifal.problem import FloatArray, IntArray, check_flag, check_forced, check_gamma, check_number
+from parsifal.progress import ProgressOption, Reporter
 from parsifal.solve import check_options, solve
 from parsifal.training import Training, prepare
+from parsifal.validation import in_our_words
 
 _AUTO_FACTORS = (0.1, 1.0, 10.0)
 # Seconds of the fit to all rows after Ctrl-C: whoever presses it does not want to wait for a proof.
@@ -196,6 +198,8 @@ class SparseRegressorCV(SparseLinearModel):
             for train, test in splits
         ]
         scorer = self._scorer()
+        check_flag(self.one_se, "one_se")
+        Reporter(self.progress)  # refuses what is neither a flag nor a function
         if self.checkpoint is None:
             done, part = self._run(tasks)
         else:
@@ -241,12 +245,13 @@ class SparseRegressorCV(SparseLinearModel):
         return gammas
 
     def _splits(self, n: int, y: FloatArray, groups: Any) -> list[tuple[IntArray, IntArray]]:
-        splitter = check_cv(self.cv)
-        placeholder = np.zeros((n, 1))
-        splits = [
-            (np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
-            for train, test in splitter.split(placeholder, y, groups)
-        ]
+        if isinstance(self.cv, int) and not 2 <= self.cv <= n:
+            raise InputError(f"cv = {self.cv}, but n_samples = {n}; give at least 2 folds, and a row for each")
+        splitter = in_our_words(check_cv, self.cv)
+        found = in_our_words(lambda: list(splitter.split(np.zeros((n, 1)), y, groups)))
+        splits = [(check_index(train, n, "cv", "rows"), check_index(test, n, "cv", "rows")) for train, test in found]
+        if not splits:
+            raise InputError("cv gives no folds; give a number of folds, a splitter or (train, test) pairs of rows")
         for number, (train, test) in enumerate(splits):
             if train.size < 2 or test.size < 1:
                 raise InputError(
@@ -292,7 +297,11 @@ class SparseRegressorCV(SparseLinearModel):
         return done, part
 
     def _scorer(self) -> Any:
-        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        scorer = self.scoring
+        if isinstance(scorer, str):
+            if scorer not in get_scorer_names():
+                raise InputError(f"scoring {scorer!r} is not known; sklearn.metrics.get_scorer_names() lists the names")
+            scorer = get_scorer(scorer)
         if scorer is not None and not callable(scorer):
             raise InputError(f"scoring must be a scorer's name, a callable or None, not {self.scoring!r}")
         return scorer

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 
 from parsifal.errors import InputError
 from parsifal.linear_model import SparseLinearModel, method_options, resolve_gamma
-from parsifal.problem import FixArray, Gamma, IntArray, check_count, check_forced
+from parsifal.problem import FixArray, Gamma, IntArray, check_count, check_flag, check_forced
 from parsifal.progress import ProgressOption
 from parsifal.solve import solve
 from parsifal.training import prepare
@@ -143,7 +143,7 @@ class SparseRegressor(SparseLinearModel):
         SparseRegressor
             Itself.
         """
-        previous = self.support_ if self.warm_start and hasattr(self, "support_") else None
+        previous = self.support_ if check_flag(self.warm_start, "warm_start") and hasattr(self, "support_") else None
         design, target, weight = self._check_data(X, y, sample_weight, reset=True)
         k = self._size(design.shape[1])
         fix = check_forced(design, self.force_in, self.force_out)

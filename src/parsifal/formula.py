@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.errors import InputError
+from parsifal.problem import check_count
 
 
 def show_formula(names: Sequence[Any] | npt.NDArray[Any], coef: npt.ArrayLike, intercept: float, digits: int) -> str:
@@ -25,12 +26,18 @@ def show_formula(names: Sequence[Any] | npt.NDArray[Any], coef: npt.ArrayLike, i
     digits : int
         Significant digits.
     """
-    weights = np.asarray(coef, dtype=np.float64)
+    try:
+        weights, constant = np.asarray(coef, dtype=np.float64), float(intercept)
+    except (TypeError, ValueError):
+        raise InputError(f"coef must be {len(names)} numbers, and intercept a number") from None
+    digits = check_count(digits, "digits")
     if weights.shape != (len(names),):
         raise InputError(f"coef has shape {weights.shape}; it must have shape ({len(names)},)")
+    if not np.isfinite(weights).all() or not np.isfinite(constant):
+        raise InputError("coef and intercept must be finite")
     terms = [(weights[j], f"*{names[j]}") for j in np.argsort(-np.abs(weights), kind="stable") if weights[j] != 0.0]
-    if intercept != 0.0 or not terms:
-        terms.append((np.float64(intercept), ""))
+    if constant != 0.0 or not terms:
+        terms.append((np.float64(constant), ""))
     text = ""
     for value, name in terms:
         sign = "-" if value < 0 else "+"

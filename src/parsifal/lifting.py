@@ -21,6 +21,8 @@ from parsifal.design.lifted import Lift, LiftedDesign, Survey
 from parsifal.errors import InputError, LiftingWarning
 from parsifal.formula import show_formula
 from parsifal.functions import resolve
+from parsifal.problem import check_count
+from parsifal.validation import check_matrix_like, in_our_words
 
 # More features than this would not fit in memory by their names alone.
 _MOST_FEATURES = 20_000_000
@@ -138,7 +140,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Names of the columns; by default those that `fit` saw, else ``x0``, ``x1``, ...
         """
         check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        if input_features is not None and (isinstance(input_features, str) or np.ndim(input_features) != 1):
+            raise InputError(f"input_features must be the columns' names, not {input_features!r}")
+        names = in_our_words(_check_feature_names_in, self, input_features)
         return np.asarray(self._names(self._lift, [str(name) for name in names]), dtype=object)
 
     def formula(
@@ -200,6 +204,7 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         count : int
             How many.
         """
+        count = check_count(count, "count")
         return [AtMost(group.tolist(), count) for group in self.groups_.values() if len(group) > count]
 
     def only_with_parents(self) -> list[Implies]:
@@ -209,7 +214,8 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _as_design(self, X: Any, *, reset: bool) -> Design:
         if not isinstance(X, Design):
-            return as_design(validate_data(self, X, reset=reset, dtype=(np.float64, np.float32)))
+            check_matrix_like(X)
+            return as_design(in_our_words(validate_data, self, X, reset=reset, dtype=(np.float64, np.float32)))
         if reset:
             self.n_features_in_ = X.shape[1]
             if X.feature_names is not None:

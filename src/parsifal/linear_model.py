@@ -11,16 +11,17 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from parsifal.certificate import Certificate, CheckResult
 from parsifal.check import check
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NonFiniteError
-from parsifal.problem import FloatArray, IntArray, check_forced, check_gamma, check_response
+from parsifal.problem import FloatArray, IntArray, check_flag, check_forced, check_gamma, check_response
 from parsifal.solution import Solution
 from parsifal.summary import Row, Summary, Worth, worth
 from parsifal.training import Training, prepare
+from parsifal.validation import check_jobs, check_matrix_like, check_target_like, check_weight, in_our_words
 
 # Multiplications that a fit may spend on its summary; beyond, `summary` asks for the data.
 _SUMMARY_WORK = 5e7
@@ -164,8 +165,9 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         """Check X as scikit-learn does and make a design of it; frames and designs are read where they are."""
         X = self._check_array(X, finite=finite)
         if not isinstance(X, Design) or X.feature_names is None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return as_design(X)
+            design = as_design(X)
+            in_our_words(validate_data, self, X, reset=reset, skip_check_array=True)
+            return design
         # scikit-learn does not see a design's names.
         names = np.asarray(X.feature_names, dtype=object)
         if reset:
@@ -181,27 +183,31 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if _is_native(X) or isinstance(X, np.ma.MaskedArray):
             # `as_design` refuses a mask, which NumPy would drop.
             return X
+        check_matrix_like(X)
         # The solver's first read says which entry is not finite, so that a fit need not look twice.
-        return check_array(
-            X, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=finite, estimator=self, input_name="X"
+        return in_our_words(
+            check_array,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=finite,
+            estimator=self,
+            input_name="X",
         )
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Design, FloatArray, Any]:
         if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+            check_target_like(y, 0, type(self).__name__)
+        for name in ("fit_intercept", "standardize"):
+            check_flag(getattr(self, name), name)
+        check_jobs(self.n_jobs)
         design = self._check_X(X, reset=reset, finite=False)
-        vector = column_or_1d(y, warn=True)
+        n = design.shape[0]
+        check_target_like(y, n, type(self).__name__)
+        vector = in_our_words(column_or_1d, y, warn=True)
         if vector.dtype.kind == "O":
-            vector = vector.astype(np.float64)
-        target = check_response(vector, design.shape[0])
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, np.empty((design.shape[0], 0)), dtype=np.float64, ensure_non_negative=True
-            )
-            if not weight.any():
-                raise InputError("sample_weight is zero everywhere")
-        return design, target, weight
+            vector = in_our_words(vector.astype, np.float64)
+        return design, check_response(vector, n), check_weight(sample_weight, n)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         design, target, weight = self._check_data(X, y, sample_weight, reset=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from parsifal.errors import InputError, ParsifalError
 from parsifal.path import Path
-from parsifal.problem import FloatArray
+from parsifal.problem import FloatArray, check_count
 from parsifal.progress import Progress
 from parsifal.ranking import Ranking
 
@@ -40,8 +40,10 @@ def coefficients(path: Path, *, names: int = 12, ax: Axes | None = None) -> Axes
     -------
     Axes
     """
+    _require(path, Path, "path", "pf.path")
     if len(path) == 0:
         raise InputError("the path is empty")
+    names = check_count(names, "names") if names != 0 else 0
     ax = _axes(ax)
     ks, coefs = path.ks, path.coefs
     used = np.flatnonzero(np.any(coefs != 0, axis=0))
@@ -87,6 +89,9 @@ def criteria(
     -------
     Axes
     """
+    _require(path, Path, "path", "pf.path")
+    if isinstance(which, str) or not isinstance(which, Sequence) or not which:
+        raise InputError(f'which must be a sequence of "aic", "bic" and "ebic", not {which!r}')
     ax = _axes(ax)
     labels = {"aic": "AIC", "bic": "BIC", "ebic": "eBIC"}
     for i, name in enumerate(which):
@@ -174,7 +179,9 @@ def bounds(history: Iterable[Progress], *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    snapshots = list(history)
+    snapshots = list(history) if isinstance(history, Iterable) else [history]
+    for snapshot in snapshots:
+        _require(snapshot, Progress, "history", "pf.solve(..., progress=history)")
     if not snapshots:
         raise InputError("the history is empty; pass it to solve as progress=history")
     ax = _axes(ax)
@@ -210,6 +217,7 @@ def support_agreement(model: SparseRegressorCV, *, most: int = 30, ax: Axes | No
     Axes
     """
     _require_fitted(model)
+    most = check_count(most, "most")
     g, i = model.best_index_
     supports = model.support_path_[g][i]
     votes = np.bincount(np.concatenate(supports), minlength=model.n_features_in_)
@@ -218,8 +226,8 @@ def support_agreement(model: SparseRegressorCV, *, most: int = 30, ax: Axes | No
     order = used[np.lexsort((used, -votes[used], ~final[used]))][:most]
     names = model._names()
     table = np.array([[float(j in support) for support in supports] + [float(final[j])] for j in order])
-    if ax is None:
-        ax = _axes(None, size=(1.2 + 0.45 * (len(supports) + 1) + 2.5, 1.3 + 0.26 * len(order)))
+    if ax is None or not hasattr(ax, "add_patch"):
+        ax = _axes(ax, size=(1.2 + 0.45 * (len(supports) + 1) + 2.5, 1.3 + 0.26 * len(order)))
     for row, column in np.argwhere(table > 0):
         last = column == len(supports)
         ax.add_patch(_square(column, row, _COLOURS[1] if last else _COLOURS[0]))
@@ -256,6 +264,7 @@ def ranking(best: Ranking, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
+    _require(best, Ranking, "best", "pf.k_best")
     ax = _axes(ax)
     value = np.array([entry.objective for entry in best])
     # Where the best fits perfectly, no other is worse by a finite part of it.
@@ -274,6 +283,11 @@ def ranking(best: Ranking, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def _require(value: Any, kind: type, name: str, source: str) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"{name} must come from {source}, not be {value!r}")
+
+
 def _axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.4)) -> Axes:
     if ax is None:
         try:
@@ -281,6 +295,8 @@ def _axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.4)) -> Axes:
         except ImportError:
             raise ParsifalError("plots need matplotlib: pip install parsifal[plot]") from None
         _, ax = plt.subplots(figsize=size, layout="constrained")
+    if not hasattr(ax, "spines"):
+        raise InputError(f"ax must be matplotlib Axes, not {ax!r}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="y", color="#eeeeee", lw=0.8)
     ax.set_axisbelow(True)
@@ -288,9 +304,12 @@ def _axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.4)) -> Axes:
 
 
 def _require_fitted(model: SparseRegressorCV) -> None:
-    from sklearn.utils.validation import check_is_fitted
+    from parsifal.crossval import SparseRegressorCV
 
-    check_is_fitted(model, "mse_path_")
+    if not isinstance(model, SparseRegressorCV):
+        raise InputError(f"the model must be a SparseRegressorCV, not {model!r}")
+    if not hasattr(model, "mse_path_"):
+        raise InputError("the model is not fitted; call fit first")
 
 
 def _plain(name: str) -> str:

@@ -143,6 +143,13 @@ def check_number(value: Any, name: str, *, minimum: float) -> float:
     return number
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, or say that it is neither: the word "no" would count as true."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise InputError(f"{name} must be True or False, not {value!r}")
+
+
 def check_gamma(value: Any) -> float:
     """Return a ridge weight, or say what is wrong with it."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):

@@ -19,7 +19,16 @@ from parsifal.cuts import ROOT_CUTS
 from parsifal.driver import Options, run
 from parsifal.errors import InputError
 from parsifal.limits import usable_cores
-from parsifal.problem import Gamma, IntArray, Problem, check_count, check_number, check_support, make_problem
+from parsifal.problem import (
+    Gamma,
+    IntArray,
+    Problem,
+    check_count,
+    check_flag,
+    check_number,
+    check_support,
+    make_problem,
+)
 from parsifal.progress import Progress, ProgressOption, Reporter
 from parsifal.search import BRANCHING
 from parsifal.solution import Solution
@@ -195,8 +204,8 @@ def solve(
             **common,
             backend=backend,
             root_cuts=_check_cuts(root_cuts),
-            fractional_cuts=bool(fractional_cuts),
-            screening=bool(screen),
+            fractional_cuts=check_flag(fractional_cuts, "fractional_cuts"),
+            screening=check_flag(screen, "screen"),
         )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from parsifal.errors import DataError
+from parsifal.errors import DataError, InputError
 
 try:
     import fcntl
@@ -43,7 +43,10 @@ def replacing(path: AnyPath) -> Iterator[IO[bytes]]:
     DataError
         If it cannot be written, whatever the reason; what was there before is as it was.
     """
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except TypeError:
+        raise InputError(f"a path is needed to write to, not {path!r}") from None
     try:
         if _is_special(target):
             with open(target, "wb") as device:

@@ -43,7 +43,7 @@ def refused(run: Run) -> Callable[..., str]:
     """Run a command that must fail with one sentence on standard error and nothing on standard output."""
 
     def invoke(*arguments: object) -> str:
-        result = run(*arguments, code=1)
+        result = run(*arguments, code=2)
         assert result.stdout == ""
         assert "Traceback" not in result.stderr
         (line,) = result.stderr.strip().splitlines()

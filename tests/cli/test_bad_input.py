@@ -75,9 +75,9 @@ def test_one_sentence(refused, case: str) -> None:
 
 
 def test_errors_as_json_too(run) -> None:
-    result = run("fit", "nothing.csv", "-t", "y", "--json", code=1)
+    result = run("fit", "nothing.csv", "-t", "y", "--json", code=2)
     values = json.loads(result.stdout)
-    assert values["code"] == 1
+    assert values["code"] == 2
     assert "does not exist" in values["error"]
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 import parsifal
 from parsifal.cli.apply import check, predict
@@ -13,19 +12,12 @@ from parsifal.cli.extras import add_reproduce, bench
 from parsifal.cli.fit import fit
 from parsifal.cli.outlook import diagnose
 from parsifal.cli.sweep import cv, path
+from parsifal.cli.usage import Group
 
 _CODES = """
-Exit codes: 0 done, and proven or valid; 1 an error; 2 wrong usage; 3 not proven, a limit ended the search;
-4 the certificate is not valid; 130 interrupted, the best so far was printed.
+Exit codes: 0 done, and proven or valid; 1 it failed; 2 an option, a file or the data will not do; 3 not proven, a limit
+ended the search; 4 the certificate is not valid; 130 interrupted, the best so far was printed.
 """
-
-
-class Group(TyperGroup):
-    """Remembers the arguments as they were typed, for the report and the model file."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ctx.obj = tuple(args)
-        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(

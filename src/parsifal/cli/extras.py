@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from parsifal.cli.output import guarded
+from parsifal.cli.usage import Command
 from parsifal.errors import ParsifalError
 
 
@@ -51,7 +52,7 @@ class Experiments:
                 except KeyboardInterrupt:
                     raise KeyboardInterrupt("stopped; the same command goes on from here") from None
 
-            return self.app.command(name)(run if self.debug else guarded(run))
+            return self.app.command(name, cls=Command)(run if self.debug else guarded(run))
 
         return register
 

@@ -18,7 +18,7 @@ from rich.live import Live as RichLive
 from rich.table import Table
 from rich.text import Text
 
-from parsifal.errors import ParsifalError
+from parsifal.errors import DataError, InputError, MissingBackendError, ParsifalError
 from parsifal.progress import History, Progress
 from parsifal.tabular.modelfile import without_nan
 
@@ -153,7 +153,9 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except Exception as error:
             if kwargs.get("debug"):
                 raise
-            _fail(_sentence(error), kwargs, ERROR)
+            # What the user gave, or something that went wrong all the same.
+            given = isinstance(error, (InputError, DataError, MissingBackendError, OSError, ValueError))
+            _fail(_sentence(error), kwargs, USAGE if given else ERROR)
         finally:
             if main:
                 signal.signal(signal.SIGTERM, before)

@@ -105,7 +105,9 @@ class Design(ABC):
         Scan
             X'v, and the statistics if asked for.
         """
-        return self.read(check_vector(v, self.shape[0], "v"), stats=stats, threads=threads)
+        if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 0:
+            raise InputError(f"threads must be a whole number >= 0 (0: every core), not {threads!r}")
+        return self.read(check_vector(v, self.shape[0], "v"), stats=stats, threads=int(threads))
 
     @abstractmethod
     def read(
@@ -258,6 +260,8 @@ def check_vector(v: npt.ArrayLike, length: int, name: str) -> FloatArray:
     if type(v) is np.ndarray and v.dtype == np.float64 and v.shape == (length,) and v.flags.c_contiguous:
         return v
     try:
+        if np.asarray(v).dtype.kind == "c":
+            raise TypeError
         vector = np.ascontiguousarray(v, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a vector of {length} numbers") from None
@@ -291,7 +295,8 @@ def check_index(idx: npt.ArrayLike, length: int, name: str = "idx", what: str = 
 
 def check_slice(start: int, stop: int, n: int) -> None:
     """Raise unless the rows from `start` up to `stop` are there and not none."""
-    if not 0 <= start < stop <= n:
+    whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in (start, stop))
+    if not whole or not 0 <= start < stop <= n:
         raise InputError(f"rows {start} to {stop} do not make a slice of {n} rows")
 
 

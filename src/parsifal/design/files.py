@@ -51,6 +51,10 @@ def open_design(
         If a file is missing, truncated, or has the wrong shape; and later, by a read, if it has changed.
     """
     budget = check_memory(memory_limit)
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"path must be a path, not {path!r}")
+    if not isinstance(dask, bool):
+        raise InputError(f"dask must be True or False, not {dask!r}")
     source = _source(Path(path), dataset)
     if dask:
         from parsifal.design.dask import held_by_workers

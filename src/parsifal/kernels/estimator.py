@@ -17,8 +17,9 @@ from parsifal.errors import InputError
 from parsifal.kernels.oracle import Block, FloatArray, factor_block, matrix_block
 from parsifal.kernels.solve import as_groups, solve_blocks
 from parsifal.kernels.specs import Spec, default_specs, group_specs, make_specs
-from parsifal.problem import Gamma
+from parsifal.problem import Gamma, check_flag, check_response
 from parsifal.progress import ProgressOption
+from parsifal.validation import check_largest, check_matrix_like, check_target_like, in_our_words
 
 
 class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -109,8 +110,13 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
             The response.
         """
         started = time.monotonic()
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        y = np.asarray(y, dtype=np.float64)
+        for name in ("fit_intercept", "standardize", "normalize"):
+            check_flag(getattr(self, name), name)
+        check_matrix_like(X)
+        check_target_like(y, np.shape(X)[0], type(self).__name__)
+        X, y = in_our_words(validate_data, self, X, y, y_numeric=True, dtype=np.float64)
+        check_largest(X)
+        y = check_response(y, len(X))
         n, p = X.shape
         if self.kernels is not None and self.groups is not None:
             raise InputError("give kernels or groups, not both")
@@ -184,7 +190,10 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
             a factor, Z of the new rows; by their position in `kernels`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"given must be a mapping from kernels' numbers to arrays, not {given!r}")
+        check_matrix_like(X)
+        X = in_our_words(validate_data, self, X, reset=False, dtype=np.float64)
         if self.groups is not None:
             return np.asarray(X @ self.coef_ + self.intercept_)
         return self._fit_of((X - self.center_) * self.scale_, given, training=False) + self.intercept_

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from parsifal.design import as_design
+from parsifal.design.base import LARGEST
 from parsifal.errors import InputError
 from parsifal.kernels.oracle import Block, FloatArray, IntArray, Oracle, factor_block, matrix_block
 from parsifal.kernels.relaxation import Node
@@ -161,6 +162,10 @@ def solve_groups(
         bad = np.argwhere(~np.isfinite(Z))
         if len(bad):
             raise InputError(f"X[{bad[0][0]}, {member[bad[0][1]]}] is not finite; drop or impute missing values")
+        large = np.argwhere(np.abs(Z) > LARGEST)
+        if len(large):
+            i, j = large[0]
+            raise InputError(f"X[{i}, {member[j]}] is {Z[i, j]:.3g}, too large to square; rescale the column")
     sol = solve_kernels(factors, check_response(y, design.shape[0]), k, gamma, **options)
     coef = np.zeros(design.shape[1])
     for j in sol.support:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parsifal.errors import InputError
+from parsifal.problem import check_number
 from parsifal.progress import Progress
 from parsifal.reporting.content import Content, CvCurve, gather
 from parsifal.reporting.page import render
@@ -60,12 +61,24 @@ def report(
         What is on the page.
     """
     import parsifal
+    from parsifal.linear_model import SparseLinearModel
 
+    if not isinstance(model, SparseLinearModel):
+        raise InputError(f"the model must be a SparseRegressor or a SparseRegressorCV, not {model!r}")
     if not hasattr(model, "solution_"):
         raise InputError("the model is not fitted; call fit first")
+    time_limit = check_number(time_limit, "time_limit", minimum=0.0)
+    for name, text in (("target", target), ("command", "" if command is None else command)):
+        if not isinstance(text, str):
+            raise InputError(f"{name} must be a text, not {text!r}")
+    _check_pairs(data)
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"path must be a path, not {path!r}")
     if history is None:
         own = getattr(model, "progress", None)
         history = own if isinstance(own, list) else ()
+    if not isinstance(history, Iterable) or not all(isinstance(entry, Progress) for entry in history):
+        raise InputError("history must be a History, or another sequence of Progress")
     training = model._training(X, y, sample_weight)
     certificate = model.solution_.certificate
     facts = [("rows", str(training.design.shape[0])), ("features", str(training.design.shape[1])), *data]
@@ -90,6 +103,12 @@ def report(
     )
     write(content, path)
     return content
+
+
+def _check_pairs(data: Any) -> None:
+    fine = isinstance(data, Sequence) and not isinstance(data, str)
+    if not fine or not all(isinstance(pair, tuple) and [type(x) for x in pair] == [str, str] for pair in data):
+        raise InputError(f"data must be pairs of texts, (name, value), not {data!r}")
 
 
 def _call(model: Any) -> str:

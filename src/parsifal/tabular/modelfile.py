@@ -88,6 +88,8 @@ class SavedModel:
     def load(cls, path: str | Path) -> SavedModel:
         """Read what `save` wrote; a DataError says what is wrong with any other file."""
         path = Path(path)
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; give a file")
         if not path.is_file():
             raise DataError(f"{path} does not exist; --out of parsifal fit writes one")
         try:

@@ -30,6 +30,8 @@ def save_proof(path: str | Path, certificate: Certificate, recipe: Recipe, sourc
 def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | None]:
     """Read a certificate and, if it has them, its recipe and where its data came from."""
     path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a file")
     if not path.is_file():
         raise DataError(f"{path} does not exist; --certificate of parsifal fit writes one")
     try:

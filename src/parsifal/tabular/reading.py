@@ -159,6 +159,8 @@ def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, e
     between = ("\t" if suffix == ".tsv" else ",") if delimiter is None else delimiter
     if len(between) != 1:
         raise InputError(f"the delimiter must be one character, not {between!r}; for a tab write --delimiter tab")
+    if len(decimal) != 1:
+        raise InputError(f"the decimal point must be one character, not {decimal!r}")
 
     compressed = suffix != path.suffix.lower()
 
