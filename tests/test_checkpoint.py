@@ -73,7 +73,8 @@ def test_pauses_for_writing_do_not_change_the_answer(
         assert sol.status == "optimal"
         assert np.array_equal(sol.support, expected.support)
         assert pf.check(sol.certificate, X, y)
-    assert len(written) > 6
+    # In the middle of the search and at its end, for both.
+    assert written.count(max(written)) >= 4
 
 
 class _Failing(DenseDesign):

@@ -109,7 +109,8 @@ def test_compiled_verbs_hand_back_what_they_have() -> None:
     gram = np.asfortranarray(X.T @ X)
     fix, zero = np.zeros(P, dtype=np.int8), np.zeros(P)
     problem = (gram, zero, X.T @ Y, 0.5 * float(Y @ Y), 1.0, 0.0, 6)
-    r = _core.relax(*problem, fix, zero, np.inf, 1e-9, 1000, 0.0)
+    rounding = (1e-14, 1e-14, 1e-14, 1e-14, float(np.linalg.norm(Y)))
+    r = _core.relax(*problem, fix, zero, np.inf, 1e-9, 1000, np.linalg.norm(X, axis=0), rounding, 0.0)
     beta = X.T @ (Y - X @ r["best_v"])
     # D at its point, from the definition.
     alpha = Y - X @ r["best_v"]
@@ -123,7 +124,7 @@ def test_compiled_verbs_hand_back_what_they_have() -> None:
     assert len(best) <= 6
     assert found >= GOOD * (1 - 1e-9)
     small = np.asfortranarray(X[:, :20].T @ X[:, :20])
-    d = _core.tightening(small, np.ones(20), 60, 0.0)
+    d = _core.tightening(small, np.ones(20), 60, 1e-14, 1.0, 0.0)
     assert np.linalg.eigvalsh(small - np.diag(d))[0] >= -1e-9
 
 

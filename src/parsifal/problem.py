@@ -10,13 +10,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design import Design, as_design
+from parsifal.design import Design, Scan, as_design
 from parsifal.errors import InputError, NonFiniteError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 FixArray = npt.NDArray[np.int8]  # -1 out, 0 free, 1 in
 Gamma = float | Literal["auto"]
+
+# Sums of squares below this have lost digits, or all of them.
+SMALLEST_SQUARE = 1e-280
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +96,20 @@ def resolve_gamma(design: Design, y: FloatArray, gamma: Gamma) -> tuple[float, F
     if gamma != "auto":
         raise InputError(f'gamma must be a positive number or "auto", not {gamma!r}')
     scan = design.scan(y, stats=True)
+    return auto_gamma(math.sqrt(design.shape[0]), scan), scan.xv
+
+
+def auto_gamma(root: float, scan: Scan) -> float:
+    """`root` over the columns' mean sum of squares."""
     assert scan.squares is not None
+    assert scan.sums is not None
     mean = float(np.mean(scan.squares))
-    # All columns zero: every gamma gives the same fit.
-    return (math.sqrt(design.shape[0]) / mean if mean > 0 else 1.0), scan.xv
+    if mean < SMALLEST_SQUARE:
+        if scan.xv.any() or scan.sums.any() or mean > 0:
+            raise InputError("the entries of X are too small to square; multiply X by a power of ten")
+        # All columns zero: every gamma gives the same fit.
+        return 1.0
+    return root / mean
 
 
 def check_response(y: Any, n: int) -> FloatArray:
@@ -118,6 +131,8 @@ def check_response(y: Any, n: int) -> FloatArray:
         if not math.isfinite(float(response @ response)):
             row = int(np.argmax(np.abs(response)))
             raise NonFiniteError(f"y[{row}] is {response[row]:g}, too large to square; rescale y")
+    if float(response @ response) < SMALLEST_SQUARE and response.any():
+        raise InputError(f"no entry of y is beyond {np.abs(response).max():g}, too small to square; rescale y")
     return response
 
 

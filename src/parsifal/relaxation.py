@@ -14,7 +14,7 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.design import Design, Scan
-from parsifal.errors import NumericalError
+from parsifal.errors import InputError, NonFiniteError, NumericalError
 from parsifal.limits import TimeUp, check_time, limited, seconds_left, thread_limit, usable_cores
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
@@ -28,6 +28,7 @@ _BYTES_A_SECOND = 2e9  # of a first read; the next ones take as long as it did
 _SMALL_PRODUCT = 1 << 31
 _FEW_ROWS = 512  # where ours is the faster one, too
 _BETWEEN_LOOKS = 1 << 30  # multiplications between two looks at the clock: a tenth of a second
+_LARGEST = 1e152  # whose square is a number with room to spare
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
 FIRST_TOLERANCE = 1e-3
 
@@ -123,6 +124,8 @@ class WorkingSet:
             # Columns are gathered before a read has seen all of them: the read names the entry.
             design.scan(self.problem.y, stats=True)
             raise NumericalError("products of columns overflow; rescale X")
+        if not self.index.size:
+            _check_scales(float(np.sqrt(np.diag(corner).max(initial=0.0))), float(np.linalg.norm(self.problem.y)))
         gram = np.asfortranarray(corner)
         if self.index.size:
             gram = np.empty((self.index.size + index.size,) * 2, order="F")
@@ -286,6 +289,16 @@ def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, 
     if free.size <= room:
         return floor
     return max(floor, float(-np.partition(-free, room - 1)[room - 1]))
+
+
+def _check_scales(column: float, y: float) -> None:
+    """The squares of X'y and of coefficients, which are of the size of |y| / |x_j|, must be numbers."""
+    if column == 0.0 or y == 0.0:
+        return
+    if column * y > _LARGEST:
+        raise NonFiniteError(f"X'y may be {column * y:.0e}, too large to square; rescale X or y")
+    if not 1.0 / _LARGEST < y / column < _LARGEST:
+        raise InputError(f"y is {y / column:.0e} times as large as the columns of X; rescale X or y")
 
 
 def first_columns(problem: Problem) -> IntArray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.design import Design, View, standardized
-from parsifal.problem import FloatArray, IntArray
+from parsifal.problem import FloatArray, IntArray, auto_gamma
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +48,7 @@ class Training:
         """sqrt(M) over the columns' mean sum of squares, which is M on standardised columns: then 1/sqrt(M)."""
         if self.standardize:
             return 1.0 / math.sqrt(self.mass)
-        squares = self.design.scan(self.y, stats=True).squares
-        assert squares is not None
-        mean = float(np.mean(squares))
-        # All columns zero: every gamma gives the same fit.
-        return math.sqrt(self.mass) / mean if mean > 0 else 1.0
+        return auto_gamma(math.sqrt(self.mass), self.design.scan(self.y, stats=True))
 
     def unscaled(self, coef: FloatArray) -> tuple[FloatArray, float]:
         """Coefficients and intercept for the columns as the user has them."""

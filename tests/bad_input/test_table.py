@@ -130,7 +130,8 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
         value = getattr(pf, name)
         if inspect.ismodule(value):
             for inner, function in vars(value).items():
-                own = getattr(function, "__module__", None) in (value.__name__, f"{value.__name__.rpartition('.')[0]}.synthetic")
+                homes = (value.__name__, f"{value.__name__.rpartition('.')[0]}.synthetic")
+                own = getattr(function, "__module__", None) in homes
                 if callable(function) and own and not inner.startswith("_"):
                     yield f"{name}.{inner}", function
         elif inspect.isclass(value):

@@ -25,6 +25,9 @@ from parsifal.design.base import (
 )
 from parsifal.errors import InputError, NonFiniteError
 
+# Squares of entries below this have lost digits, or all of them.
+_TOO_SMALL = 1e-140
+
 
 class View(Design):
     """A design seen through a choice and weighting of rows and a centring and scaling of columns.
@@ -254,6 +257,13 @@ def standardized(
         if with_mean:
             center = mean
         if with_std:
+            size = np.abs(shift) + np.abs(offset) + np.abs(scan.sums)
+            tiny = np.flatnonzero((size > 0.0) & (size < _TOO_SMALL) & (variance < _TOO_SMALL**2))
+            if tiny.size:
+                raise InputError(
+                    f"column {tiny[0]} has entries of about {size[tiny[0]]:.0e}, too small to square; "
+                    "multiply it by a power of ten, or drop it"
+                )
             deviation = np.sqrt(variance)
             varies = deviation > design.eps * np.abs(mean)
             scale[varies] = 1.0 / deviation[varies]
