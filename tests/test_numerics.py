@@ -1,0 +1,140 @@
+"""Bounds in exact arithmetic: what is claimed holds for the doubles as they are, without any tolerance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import rational
+
+import parsifal as pf
+from parsifal.check import provable_bound
+from parsifal.relaxation import WorkingSet
+from parsifal.rounding import safe_dual_value, sum_unit
+from parsifal.tighten import tighten, tightening_diagonal
+
+
+def conditioned(rng: np.random.Generator, n: int, p: int, condition: float) -> np.ndarray:
+    """Columns whose matrix has this condition number."""
+    left = np.linalg.qr(rng.standard_normal((n, n)))[0][:, : min(n, p)]
+    right = np.linalg.qr(rng.standard_normal((p, p)))[0][:, : min(n, p)]
+    return left * np.geomspace(1.0, 1 / condition, min(n, p)) @ right.T * 10 ** rng.uniform(-2, 2)
+
+
+def problem(seed: int, condition: float) -> dict[str, object]:
+    rng = np.random.default_rng((seed, int(np.log10(condition))))
+    n, p = int(rng.integers(2, 9)), int(rng.integers(2, 6))
+    X = conditioned(rng, n, p, condition)
+    if seed % 5 == 1:
+        X[:, 0] = X[:, 1]
+    if seed % 5 == 2:
+        X = X * 10 ** rng.uniform(-4, 4, p)
+    y = X @ rng.standard_normal(p) + (0.0 if seed % 3 == 0 else 10 ** rng.uniform(-6, 0)) * rng.standard_normal(n)
+    gamma = 10 ** rng.uniform(-3, 8) / max(float((X**2).sum(axis=0).max()), 1e-300)
+    half = 0.5 * float(y @ y)
+    penalty = {} if seed % 2 else {"penalty": float(half * 10 ** rng.uniform(-4, -1))}
+    k = {} if penalty and seed % 4 == 0 else {"k": int(rng.integers(1, p + 1))}
+    return {"X": X, "y": y, "gamma": float(gamma), **k, **penalty}
+
+
+def exact_optimum(arguments: dict[str, object]) -> Fraction:
+    X = arguments["X"]
+    assert isinstance(X, np.ndarray)
+    return rational.optimum(
+        X, arguments["y"], arguments.get("k", X.shape[1]), arguments["gamma"], arguments.get("penalty", 0.0)
+    )
+
+
+@pytest.mark.parametrize("condition", [1e0, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("block", range(6))
+def test_no_bound_is_above_the_exact_optimum(condition: float, block: int) -> None:
+    for seed in range(block * 8, block * 8 + 8):
+        arguments = problem(seed, condition)
+        X, y = arguments["X"], arguments["y"]
+        best = exact_optimum(arguments)
+        sol = pf.solve(**arguments)
+        assert Fraction(sol.lower_bound) <= best, (seed, sol.status, float(best))
+        assert Fraction(pf.relax(**arguments).bound) <= best, seed
+        # What the records prove, without the claim's margin, is below it too.
+        assert sol.certificate is not None
+        assert Fraction(provable_bound(sol.certificate, X, y)) <= best, seed
+        assert pf.check(sol.certificate, X, y), seed
+        coef = sol.coef[sol.support]
+        value = rational.objective_of(X, y, sol.support, coef, sol.gamma, sol.penalty)
+        assert best <= value
+        assert abs(float(value - Fraction(sol.objective))) <= 1e-14 * (float(y @ y) + sol.objective), seed
+
+
+@pytest.mark.parametrize("method", ["cutting-plane", "big-m"])
+def test_no_bound_of_the_cutting_planes_either(method: str) -> None:
+    for seed in range(12):
+        arguments = problem(seed, 1e4)
+        sol = pf.solve(**arguments, method=method, backend="highs", time_limit=5)
+        assert Fraction(sol.lower_bound) <= exact_optimum(arguments), seed
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_dual_value_is_not_above_its_exact_one(seed: int) -> None:
+    rng = np.random.default_rng((seed, 3))
+    n, p = int(rng.integers(1, 60)), int(rng.integers(1, 12))
+    X = conditioned(rng, n, p, 10 ** rng.uniform(0, 12))
+    y = rng.standard_normal(n) * 10 ** rng.uniform(-3, 3)
+    for alpha in (y, rng.standard_normal(n), y - X @ np.linalg.lstsq(X, y, rcond=None)[0]):
+        k, gamma, penalty = int(rng.integers(1, p + 1)), float(10 ** rng.uniform(-3, 10)), float(rng.uniform(0, 0.1))
+        error = sum_unit(n) * np.linalg.norm(alpha) * np.linalg.norm(X, axis=0)
+        bound, beta = safe_dual_value(
+            y, alpha, X.T @ alpha, error, np.zeros(p, dtype=np.int8), gamma=gamma, penalty=penalty, k=k
+        )
+        truth = rational.dual_value(X, y, alpha, gamma, penalty, k)
+        assert Fraction(bound) <= truth
+        # Nor far below, where rounding is small beside the terms.
+        size = float(abs(y @ alpha) + alpha @ alpha + gamma * np.sum(beta**2)) + k * penalty
+        assert float(truth) - bound <= 1e-9 * size
+        exact = [rational.dot(column, rational.exact(alpha)) for column in rational.rows(X.T)]
+        assert all(abs(Fraction(padded)) >= abs(value) for padded, value in zip(beta.tolist(), exact))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_node_bound_is_not_above_its_exact_dual_value(seed: int) -> None:
+    """In inner products, around a reference point, plain and tightened."""
+    rng = np.random.default_rng((seed, 5))
+    n, p = int(rng.integers(6, 14)), int(rng.integers(2, 6))
+    X = conditioned(rng, n, p, 10 ** rng.uniform(0, 5))
+    if seed % 3 == 1:
+        X[:, 0] = X[:, 1]
+    y = X @ rng.standard_normal(p) + 0.1 * rng.standard_normal(n)
+    gamma, k = float(10 ** rng.uniform(-1, 5) / (X**2).sum(axis=0).max()), int(rng.integers(1, p + 1))
+    work = WorkingSet(pf.problem.make_problem(X, y, k=k, gamma=gamma))
+    work.add(np.arange(p))
+    work.round(np.zeros(p, dtype=np.int8), 1e-3 * float(y @ y))
+    q = work.quadratic()
+    fix = np.zeros(p, dtype=np.int8)
+    node = q.relax(fix, np.zeros(p), tolerance=1e-9 * float(y @ y))
+    w = rational.exact(node.best_v)
+    alpha = [value - rational.dot(row, w) for value, row in zip(rational.exact(y), rational.rows(X))]
+    gains = sorted((rational.dot(column, alpha) ** 2 for column in rational.rows(X.T)), reverse=True)
+    dual = rational.dot(rational.exact(y), alpha) - rational.dot(alpha, alpha) / 2
+    assert Fraction(node.bound) <= dual - Fraction(gamma) / 2 * sum(gains[:k], Fraction(0))
+
+    diagonal = tightening_diagonal(q.gram, 1 / np.diag(q.gram), unit=q.rounding.unit + sum_unit(p), gamma=gamma)
+    rest = rational.gram(X)
+    for j, d in enumerate(rational.exact(diagonal)):
+        rest[j][j] -= d
+    assert rational.is_positive_semidefinite(rest)
+    tight = tighten(q, diagonal).quadratic.relax(fix, np.zeros(p), tolerance=1e-9 * float(y @ y))
+    assert Fraction(tight.bound) <= rational.optimum(X, y, k, gamma)
+    if np.any(diagonal > 0.01 * np.diag(q.gram)):
+        assert tight.bound >= node.bound - 1e-6 * float(y @ y)
+
+
+def test_exact_arithmetic_is_right() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((6, 4)), rng.standard_normal(6)
+    w = np.linalg.solve(X.T @ X + np.eye(4) / 0.7, X.T @ y)
+    expected = 0.5 * float((y - X @ w) @ (y - X @ w)) + float(w @ w) / 1.4
+    assert float(rational.value_of(X, y, range(4), 0.7)) == pytest.approx(expected, rel=1e-12)
+    third = [[Fraction(1), Fraction(1)], [Fraction(1), Fraction(1)]]
+    assert rational.is_positive_semidefinite(third)
+    third[1][1] -= Fraction(1, 10**30)
+    assert not rational.is_positive_semidefinite(third)
