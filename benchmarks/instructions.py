@@ -165,6 +165,8 @@ def main(argv: Sequence[str]) -> None:
         BASELINE.write_text(json.dumps({**made_with, "instructions": found}, indent=2) + "\n", encoding="utf-8")
         print(f"{len(found)} counts written to {BASELINE.relative_to(ROOT)}")
         return
+    if not BASELINE.exists():
+        sys.exit(f"{BASELINE.relative_to(ROOT)} is missing; make it with `make bench-instructions-update`")
     baseline = json.loads(BASELINE.read_text(encoding="utf-8"))
     wrong = compare(found, baseline["instructions"])
     if wrong and baseline["compiler"] != made_with["compiler"]:
