@@ -245,6 +245,8 @@ class SparseRegressorCV(SparseLinearModel):
         return gammas
 
     def _splits(self, n: int, y: FloatArray, groups: Any) -> list[tuple[IntArray, IntArray]]:
+        if isinstance(self.cv, (str, float)):
+            raise InputError(f"cv must be a number of folds, a splitter or (train, test) pairs, not {self.cv!r}")
         if isinstance(self.cv, int) and not 2 <= self.cv <= n:
             raise InputError(f"cv = {self.cv}, but n_samples = {n}; give at least 2 folds, and a row for each")
         splitter = in_our_words(check_cv, self.cv)

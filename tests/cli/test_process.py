@@ -44,7 +44,7 @@ def test_a_fit_from_start_to_end(diabetes: Path) -> None:
     assert "error" not in done.stderr
     assert "Proven" in done.stdout
     done = subprocess.run([*PARSIFAL, "fit", "nothing.csv", "-t", "y"], capture_output=True, text=True)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 
 

@@ -99,8 +99,8 @@ def test_reproduce_hands_on_to_the_papers_command(run) -> None:
     assert "--draw-only" in text
     run("reproduce", code=2)
     run("reproduce", "figure1", "--what", code=2)
-    result = run("reproduce", "figure7", code=1)
+    result = run("reproduce", "figure7", code=2)
     assert result.stderr.startswith("error: there is no experiment 'figure7'; choose one of table1, figure1")
-    result = run("reproduce", "figure1", "--draw-only", code=1)
+    result = run("reproduce", "figure1", "--draw-only", code=2)
     assert "leave out --draw-only" in result.stderr
     assert isinstance(run("reproduce", "figure7", "--debug", code=1).exception, pf.InputError)

@@ -1,0 +1,371 @@
+# ruff: noqa: E501
+"""What `solve` and its relatives refuse."""
+
+from __future__ import annotations
+
+from bad_input.calls import Table
+
+# The calls; then by parameter, an expression for the argument and the message in full.
+SOLVING: Table = [
+    (
+        ["solve", "relax", "loss", "path", "k_best"],
+        {
+            "X": {
+                "None": "X is a NoneType; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix",
+                "'X'": "X is a str; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix",
+                "3.0": "X is a float; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix",
+                "Y": "X has shape (12,); it must have two dimensions, e.g. X.reshape(-1, 1)",
+                "X[None]": "X has shape (1, 12, 4); it must have two dimensions, e.g. X.reshape(len(X), -1)",
+                "X[:0]": "X has shape (0, 4); it needs at least one row and one column",
+                "X[:, :0]": "X has shape (12, 0); it needs at least one row and one column",
+                "X.astype('U4')": "X has dtype <U4; encode it as numbers first",
+                "X.astype(object)": "X has dtype object; if its entries are numbers, convert it with X.astype(float)",
+                "X.astype(complex)": "X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
+                "changed(X, (3, 2), np.nan)": "X[3, 2] is NaN; drop or impute missing values",
+                "changed(X, (5, 1), -np.inf)": "X[5, 1] is -inf; drop or replace infinite values",
+                "changed(X, (5, 1), 1e200)": "X[5, 1] is 1e+200, too large to square; rescale the column",
+                "sp.csr_matrix(changed(X, (3, 2), np.nan))": "X[3, 2] is NaN; drop or impute missing values",
+                "pd.DataFrame(changed(X, (3, 2), np.nan), columns=list('abcd'))": "X[3, 2] (column 'c') is NaN; drop or impute missing values",
+                "np.ma.masked_array(X, mask=X > 1)": "X is a masked array; drop or fill the masked entries, e.g. X.filled(0.0)",
+                "pd.DataFrame(X, columns=list('aacd'))": "columns 0 and 1 are both named 'a'; rename one of them",
+            },
+            "y": {
+                "None": "y has shape (); a vector of length 12 is needed",
+                "1.0": "y has shape (); a vector of length 12 is needed",
+                "'y'": "y has shape (); a vector of length 12 is needed",
+                "Y[:5]": "y has 5 entries but X has 12 rows",
+                "Y[:, None]": "y has shape (12, 1); a vector is needed: pass y.ravel()",
+                "X": "y has shape (12, 4); a vector of length 12 is needed",
+                "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
+                "Y.astype(object)": "y has dtype object; numbers are needed (try y.astype(float))",
+                "Y.astype(complex)": "y has dtype complex128; numbers are needed (try y.astype(float))",
+                "changed(Y, 7, np.nan)": "y[7] is nan; drop the row or impute the value",
+                "changed(Y, 2, np.inf)": "y[2] is inf; drop the row or impute the value",
+                "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
+                "[]": "y has 0 entries but X has 12 rows",
+            },
+            "gamma": {
+                "0": "gamma must be a finite number > 0 (large means a weak ridge), not 0",
+                "-1": "gamma must be a finite number > 0 (large means a weak ridge), not -1",
+                "np.nan": "gamma must be a finite number > 0 (large means a weak ridge), not nan",
+                "np.inf": "gamma must be a finite number > 0 (large means a weak ridge), not inf",
+                "None": "gamma must be a number, not None",
+                "True": "gamma must be a number, not True",
+                "[1.0]": "gamma must be a number, not [1.0]",
+                "np.array([1.0])": "gamma must be a number, not array([1.])",
+                "1j": "gamma must be a number, not 1j",
+            },
+        },
+    ),
+    (
+        ["solve", "relax", "k_best"],
+        {
+            "k": {
+                "0": "k must be >= 1, not 0",
+                "-3": "k must be >= 1, not -3",
+                "2.5": "k must be a whole number >= 1, not 2.5",
+                "np.nan": "k must be a whole number >= 1, not nan",
+                "'2'": "k must be a whole number >= 1, not '2'",
+                "True": "k must be a whole number >= 1, not True",
+                "[1]": "k must be a whole number >= 1, not [1]",
+                "None": "give k (how many columns), penalty (the price of a column), or both",
+            },
+        },
+    ),
+    (
+        ["solve", "relax", "path", "k_best"],
+        {
+            "gamma": {
+                "'foo'": "gamma must be a positive number or \"auto\", not 'foo'",
+            },
+            "penalty": {
+                "-1": "penalty must be a finite number >= 0, not -1",
+                "np.nan": "penalty must be a finite number >= 0, not nan",
+                "np.inf": "penalty must be a finite number >= 0, not inf",
+                "'x'": "penalty must be a number, not 'x'",
+                "[1.0]": "penalty must be a number, not [1.0]",
+                "True": "penalty must be a number, not True",
+            },
+            "force_in": {
+                "[7]": "force_in names column 7, but X has columns 0 to 3",
+                "[-1]": "force_in names column -1, but X has columns 0 to 3",
+                "[1, 1]": "force_in names a column twice",
+                "[1.0]": "force_in has dtype float64; whole column indices or a boolean mask are needed",
+                "1": "force_in has shape (); a vector of column indices is needed",
+                "[[0, 1]]": "force_in has shape (1, 2); a vector of column indices is needed",
+                "[True, False]": "force_in is a mask of length 2, but X has 4 columns",
+                "['a']": "force_in names columns, but X has no column names; give indices",
+                "'a'": "force_in has shape (); a vector of column indices is needed",
+                "{0: 1}": "force_in has shape (); a vector of column indices is needed",
+                "[0, 1, 2]": "force_in names 3 columns, but k = 2; raise k or force fewer columns in",
+            },
+            "force_out": {
+                "[7]": "force_out names column 7, but X has columns 0 to 3",
+                "[-1]": "force_out names column -1, but X has columns 0 to 3",
+                "[1, 1]": "force_out names a column twice",
+                "[1.0]": "force_out has dtype float64; whole column indices or a boolean mask are needed",
+                "1": "force_out has shape (); a vector of column indices is needed",
+                "[[0, 1]]": "force_out has shape (1, 2); a vector of column indices is needed",
+                "[True, False]": "force_out is a mask of length 2, but X has 4 columns",
+                "['a']": "force_out names columns, but X has no column names; give indices",
+                "'a'": "force_out has shape (); a vector of column indices is needed",
+                "{0: 1}": "force_out has shape (); a vector of column indices is needed",
+            },
+            "force_in, force_out": {
+                "([1], [2, 1])": "column 1 is both in force_in and in force_out",
+            },
+        },
+    ),
+    (
+        ["solve", "path", "k_best"],
+        {
+            "rel_gap": {
+                "None": "rel_gap must be a number, not None",
+                "-1": "rel_gap must be a finite number >= 0, not -1",
+                "np.nan": "rel_gap must be a finite number >= 0, not nan",
+                "np.inf": "rel_gap must be a finite number >= 0, not inf",
+                "'x'": "rel_gap must be a number, not 'x'",
+                "[1.0]": "rel_gap must be a number, not [1.0]",
+                "True": "rel_gap must be a number, not True",
+            },
+            "time_limit": {
+                "-1": "time_limit must be a finite number >= 0, not -1",
+                "np.nan": "time_limit must be a finite number >= 0, not nan",
+                "np.inf": "time_limit must be a finite number >= 0, not inf",
+                "'x'": "time_limit must be a number, not 'x'",
+                "[1.0]": "time_limit must be a number, not [1.0]",
+                "True": "time_limit must be a number, not True",
+            },
+            "node_limit": {
+                "0": "node_limit must be >= 1, not 0",
+                "-3": "node_limit must be >= 1, not -3",
+                "2.5": "node_limit must be a whole number >= 1, not 2.5",
+                "np.nan": "node_limit must be a whole number >= 1, not nan",
+                "'2'": "node_limit must be a whole number >= 1, not '2'",
+                "True": "node_limit must be a whole number >= 1, not True",
+                "[1]": "node_limit must be a whole number >= 1, not [1]",
+            },
+            "threads": {
+                "0": "threads must be >= 1, not 0",
+                "-3": "threads must be >= 1, not -3",
+                "2.5": "threads must be a whole number >= 1, not 2.5",
+                "np.nan": "threads must be a whole number >= 1, not nan",
+                "'2'": "threads must be a whole number >= 1, not '2'",
+                "True": "threads must be a whole number >= 1, not True",
+                "[1]": "threads must be a whole number >= 1, not [1]",
+                "-5": "threads must be >= 1, not -5",
+            },
+            "progress": {
+                "'yes'": "progress must be True, False or a function, not 'yes'",
+                "1": "progress must be True, False or a function, not 1",
+                "None": "progress must be True, False or a function, not None",
+            },
+        },
+    ),
+    (
+        ["solve"],
+        {
+            "warm_start": {
+                "[0, 1, 2]": "warm_start has 3 columns, but k = 2",
+                "[9]": "warm_start names column 9, but X has columns 0 to 3",
+                "[0.5]": "warm_start has dtype float64; whole column indices or a boolean mask are needed",
+                "[True] * 3": "warm_start is a mask of length 3, but X has 4 columns",
+                "[1, 1]": "warm_start names a column twice",
+                "0": "warm_start has shape (); a vector of column indices is needed",
+                "'a'": "warm_start has shape (); a vector of column indices is needed",
+            },
+            "branching": {
+                "'foo'": "branching must be one of largest, fractional, strong, pseudo, not 'foo'",
+                "None": "branching must be one of largest, fractional, strong, pseudo, not None",
+                "['pseudo']": "branching must be one of largest, fractional, strong, pseudo, not ['pseudo']",
+            },
+            "memory_limit": {
+                "'x'": "memory_limit must be a number, not 'x'",
+                "-1": "memory_limit must be a finite number >= 0, not -1",
+                "np.nan": "memory_limit must be a finite number >= 0, not nan",
+                "None": "memory_limit must be a number, not None",
+            },
+            "certificate_limit": {
+                "np.nan": "certificate_limit must be a finite number >= 0, not nan",
+                "None": "certificate_limit must be a number, not None",
+            },
+            "checkpoint": {
+                "3": "checkpoint must be a path, not 3",
+                "'nowhere/state.npz'": "cannot write nowhere/state.npz: No such file or directory; make its folder first",
+                "'.'": "checkpoint . is a folder; give a file's name",
+                "'X.npy'": "X.npy is no checkpoint, or a damaged one (not an archive); delete it to start anew",
+                "'garbage'": "garbage is no checkpoint, or a damaged one (not an archive); delete it to start anew",
+            },
+            "method": {
+                "'magic'": "method must be one of search, cutting-plane, big-m, not 'magic'",
+                "None": "method must be one of search, cutting-plane, big-m, not None",
+                "3": "method must be one of search, cutting-plane, big-m, not 3",
+            },
+            "backend": {
+                "'highs'": 'backend does not apply to method="search"; use method="cutting-plane" or method="big-m"',
+            },
+            "constraints": {
+                "pf.constraints.Exclude(0, 1)": 'constraints does not apply to method="search"; use method="cutting-plane" or method="big-m"',
+            },
+            "root_cuts": {
+                "3": 'root_cuts does not apply to method="search"; use method="cutting-plane"',
+            },
+            "fractional_cuts": {
+                "False": 'fractional_cuts does not apply to method="search"; use method="cutting-plane"',
+            },
+            "screen": {
+                "False": 'screen does not apply to method="search"; use method="cutting-plane"',
+            },
+            "big_m": {
+                "3.0": 'big_m does not apply to method="search"; use method="big-m"',
+            },
+            "warm_start, force_out": {
+                "([0], [0])": "warm_start contradicts force_in or force_out",
+            },
+            "warm_start, force_in": {
+                "([0], [1])": "warm_start contradicts force_in or force_out",
+            },
+            "X, force_out": {
+                "(FRAME, ['a', 'e'])": "force_out names 'e', which is not a column of X",
+            },
+        },
+    ),
+    (
+        ["solve", "path"],
+        {
+            "certificate_limit": {
+                "'x'": "certificate_limit must be a number, not 'x'",
+                "-1": "certificate_limit must be a finite number >= 0, not -1",
+            },
+        },
+    ),
+    (
+        ["solve by cutting planes"],
+        {
+            "backend": {
+                "'cplex'": "backend must be one of scip, highs, gurobi, not 'cplex'",
+                "None": "backend must be one of scip, highs, gurobi, not None",
+                "3": "backend must be one of scip, highs, gurobi, not 3",
+            },
+            "constraints": {
+                "3": "constraints must be a sequence of constraints, not 3",
+                "'x'": "'x' is no constraint; use AtMost, Implies, Exclude or Linear of parsifal.constraints",
+                "[3]": "3 is no constraint; use AtMost, Implies, Exclude or Linear of parsifal.constraints",
+                "[None]": "None is no constraint; use AtMost, Implies, Exclude or Linear of parsifal.constraints",
+            },
+            "root_cuts": {
+                "-1": "root_cuts must be a whole number >= 0, not -1",
+                "2.5": "root_cuts must be a whole number >= 0, not 2.5",
+                "'x'": "root_cuts must be a whole number >= 0, not 'x'",
+                "None": "root_cuts must be a whole number >= 0, not None",
+                "True": "root_cuts must be a whole number >= 0, not True",
+            },
+            "fractional_cuts": {
+                "'no'": "fractional_cuts must be True or False, not 'no'",
+                "2": "fractional_cuts must be True or False, not 2",
+                "None": "fractional_cuts must be True or False, not None",
+                "[]": "fractional_cuts must be True or False, not []",
+            },
+            "screen": {
+                "'no'": "screen must be True or False, not 'no'",
+                "2": "screen must be True or False, not 2",
+                "None": "screen must be True or False, not None",
+                "[]": "screen must be True or False, not []",
+            },
+            "branching": {
+                "'strong'": 'branching does not apply to method="cutting-plane"; use method="search"',
+            },
+            "checkpoint": {
+                "'f.npz'": 'checkpoint does not apply to method="cutting-plane"; use method="search"',
+            },
+            "warm_start, constraints": {
+                "([0, 1], pf.constraints.Exclude(0, 1))": "warm_start violates the constraints",
+            },
+        },
+    ),
+    (
+        ["solve by big-M"],
+        {
+            "big_m": {
+                "-1": "big_m must be a finite number >= 0, not -1",
+                "np.nan": "big_m must be a finite number >= 0, not nan",
+                "'x'": "big_m must be a number, not 'x'",
+            },
+            "root_cuts": {
+                "3": 'root_cuts does not apply to method="big-m"; use method="cutting-plane"',
+            },
+        },
+    ),
+    (
+        ["relax"],
+        {
+            "tolerance": {
+                "None": "tolerance must be a number, not None",
+            },
+        },
+    ),
+    (
+        ["relax", "k_best"],
+        {
+            "tolerance": {
+                "-1": "tolerance must be a finite number >= 0, not -1",
+                "np.nan": "tolerance must be a finite number >= 0, not nan",
+                "np.inf": "tolerance must be a finite number >= 0, not inf",
+                "'x'": "tolerance must be a number, not 'x'",
+                "[1.0]": "tolerance must be a number, not [1.0]",
+                "True": "tolerance must be a number, not True",
+            },
+        },
+    ),
+    (
+        ["loss"],
+        {
+            "gamma": {
+                "'foo'": "gamma must be a number, not 'foo'",
+            },
+            "support": {
+                "[4]": "support names column 4, but X has columns 0 to 3",
+                "[-1]": "support names column -1, but X has columns 0 to 3",
+                "[0, 0]": "support names a column twice",
+                "[0.5]": "a fractional s must have shape (4,) and entries in [0, 1]",
+                "np.full(4, 1.5)": "a fractional s must have shape (4,) and entries in [0, 1]",
+                "np.full(4, np.nan)": "a fractional s must have shape (4,) and entries in [0, 1]",
+                "[True]": "support is a mask of length 1, but X has 4 columns",
+                "[[0, 1]]": "support has shape (1, 2); a vector of column indices is needed",
+                "'a'": "support has shape (); a vector of column indices is needed",
+                "None": "support has shape (); a vector of column indices is needed",
+                "2": "support has shape (); a vector of column indices is needed",
+            },
+        },
+    ),
+    (
+        ["path"],
+        {
+            "ks": {
+                "None": "ks must be a sequence of whole numbers >= 1, not None",
+                "3": "ks must be a sequence of whole numbers >= 1, not 3",
+                "[]": "ks is empty; give at least one size",
+                "[0]": "an entry of ks must be >= 1, not 0",
+                "[1.5]": "an entry of ks must be a whole number >= 1, not 1.5",
+                "'12'": "ks must be a sequence of whole numbers >= 1, not '12'",
+                "[-1, 2]": "an entry of ks must be >= 1, not -1",
+                "[np.nan]": "an entry of ks must be a whole number >= 1, not nan",
+                "range(0)": "ks is empty; give at least one size",
+            },
+        },
+    ),
+    (
+        ["k_best"],
+        {
+            "count": {
+                "0": "count must be >= 1, not 0",
+                "-3": "count must be >= 1, not -3",
+                "2.5": "count must be a whole number >= 1, not 2.5",
+                "np.nan": "count must be a whole number >= 1, not nan",
+                "'2'": "count must be a whole number >= 1, not '2'",
+                "True": "count must be a whole number >= 1, not True",
+                "[1]": "count must be a whole number >= 1, not [1]",
+            },
+        },
+    ),
+]
