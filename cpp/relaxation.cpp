@@ -43,10 +43,14 @@ double Relaxation::safe_bound(const VectorXd& v, VectorXd& beta) {
     const double squares = q_.least_squares(v, beta), fit = v.dot(beta), error = q_.allow_for_rounding(v, beta);
     const DualChoice choice = choose(beta, fix_, q_.gamma, q_.lambda, q_.k, scratch_);
     if (q_.rounding.norm.size() == 0) return squares + fit - choice.taken;
-    // The last sums: of a_j >= -lambda there are at most k, and fixing adds a few more.
+    // The last sums, and those that fixing makes of them: a_j rounds relative to lambda where it is chosen, and hence
+    // about as large as lambda, or in.
     const auto terms = static_cast<double>(std::min(q_.k, q_.size()));
-    const double sums = (terms + 16) * unit_roundoff *
-                        (std::abs(squares) + std::abs(fit) + std::abs(choice.taken) + 2 * terms * q_.lambda);
+    const double largest = beta.size() == 0 ? 0.0 : 0.5 * q_.gamma * beta.cwiseAbs2().maxCoeff();
+    const double priced =
+        static_cast<double>((fix_.array() > 0).count()) * q_.lambda + terms * std::min(q_.lambda, largest);
+    const double sums =
+        (terms + 16) * unit_roundoff * (std::abs(squares) + std::abs(fit) + std::abs(choice.taken) + 2 * priced);
     return squares + fit - choice.taken - error - sums;
 }
 

@@ -128,6 +128,21 @@ def test_the_node_bound_is_not_above_its_exact_dual_value(seed: int) -> None:
         assert tight.bound >= node.bound - 1e-6 * float(y @ y)
 
 
+@pytest.mark.parametrize("backend", [None, "scip", "highs"])
+def test_a_penalty_that_nothing_is_worth_costs_no_digits(backend: str | None) -> None:
+    """The stress program's: rounding was once relative to the penalty even where no column comes near it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 12)), rng.standard_normal(40)
+    method = {} if backend is None else {"method": "cutting-plane", "backend": backend}
+    for penalty in (1e30, 1e300):
+        sol = pf.solve(X, y, gamma=1.0, penalty=penalty, **method)
+        assert sol.support.size == 0
+        assert sol.status == "optimal"
+        assert sol.rests_on is None
+        assert sol.gap <= 1e-6
+        assert pf.check(sol.certificate, X, y)
+
+
 def test_exact_arithmetic_is_right() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((6, 4)), rng.standard_normal(6)

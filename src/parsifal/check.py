@@ -207,9 +207,12 @@ class _Tree:
         # alpha = 0 is a dual point too: every term of the objective is nonnegative.
         trivial = c.penalty * inside
         _require(bool(np.isfinite(base)), f"record {r}: its dual value is not finite")
-        # These sums round too, and so do those that a fixing compares with the claim: a_j is -penalty or more.
-        terms = inside + chosen.size
-        sums = _unit(terms) * (abs(base) + abs(taken) + float(chosen.sum()) + 2 * terms * c.penalty)
+        # These sums round too, and so do those that a fixing compares with the claim: a_j does so relative to the penalty
+        # where it is chosen, and hence about as large as the penalty, or in.
+        terms = inside + min(max(room, 0), free.size + 1)
+        largest = float(np.max(a, initial=0.0)) + c.penalty
+        priced = inside * c.penalty + terms * min(c.penalty, largest if np.any(a > -0.5 * c.penalty) else 0.0)
+        sums = _unit(terms) * (abs(base) + abs(taken) + float(chosen.sum()) + 2 * priced)
         own = base - taken - float(chosen.sum()) - sums
         bound = max(inherited, trivial, own)
         if r == 0:

@@ -101,6 +101,9 @@ def safe_dual_value(
     taken = float(_core.choose(padded, fix, gamma, penalty, k)[0])
     first, second = float(y @ alpha), 0.5 * float(alpha @ alpha)
     sizes = float(np.linalg.norm(y)) * float(np.linalg.norm(alpha)) + second
-    terms = min(k, beta.size)
-    blur = sum_unit(y.size) * sizes + sum_unit(terms) * (abs(first) + second + abs(taken) + 2 * terms * penalty)
+    terms, inside = min(k, beta.size), int(np.count_nonzero(fix == 1))
+    # a_j rounds relative to the penalty only where it is chosen, and hence about as large as the penalty, or in.
+    largest = 0.5 * gamma * float(np.max(padded**2, initial=0.0))
+    priced = inside * penalty + terms * min(penalty, largest)
+    blur = sum_unit(y.size) * sizes + sum_unit(terms) * (abs(first) + second + abs(taken) + 2 * priced)
     return first - second - taken - blur, padded

@@ -57,6 +57,11 @@ class ScipMaster:
         scip.hideOutput()
         scip.setParams(PARAMETERS)
         lower, upper, cost = model.lower.tolist(), model.upper.tolist(), model.cost.tolist()
+        if max(map(abs, cost), default=0.0) >= scip.infinity():
+            raise BackendError(
+                f"SCIP takes numbers from {scip.infinity():g} on for infinite, and the penalty is {max(cost):.3g} times "
+                "the size of the problem; use another backend or a smaller penalty"
+            )
         self.x = [
             scip.addVar(vtype="B" if j < model.choices.size else "C", lb=lower[j], ub=upper[j], obj=cost[j])
             for j in range(len(cost))
