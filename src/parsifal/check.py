@@ -174,7 +174,7 @@ class _Tree:
         self.children: list[list[int]] = [[] for _ in range(c.records)]
         for record in range(1, c.records):
             self.children[int(c.parent[record])].append(record)
-        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray]] = {}
+        self.frames: dict[int, tuple[IntArray, FloatArray, FloatArray, FloatArray]] = {}
         self.size = float(np.linalg.norm(y))
         self.norms = X.rounding_norms()  # that the errors of X'alpha are relative to
         # Columns that the tree works on: gathered once all others are out.
@@ -207,7 +207,7 @@ class _Tree:
         # alpha = 0 is a dual point too: every term of the objective is nonnegative.
         trivial = c.penalty * inside
         _require(bool(np.isfinite(base)), f"record {r}: its dual value is not finite")
-        # These sums round too, and so do those that a fixing compares with the claim: a_j does so relative to the penalty
+        # These sums round too, as do those that a fixing compares with the claim: a_j does so relative to the penalty
         # where it is chosen, and hence about as large as the penalty, or in.
         terms = inside + min(max(room, 0), free.size + 1)
         largest = float(np.max(a, initial=0.0)) + c.penalty
@@ -269,7 +269,7 @@ class _Tree:
             _require(bool(np.isfinite(beta[fix >= 0]).all()), "X holds a non-finite number")
             error = _unit(n) * float(np.linalg.norm(alpha)) * self.norms
             return self.plain_base(alpha), beta, error, np.arange(self.c.shape[1])
-        columns, diagonal, block = self.frame(frame)
+        columns, diagonal, block, lengths = self.frame(frame)
         if columns.size == 0:
             _require(index.size == 0, f"record {r} has a coefficient outside its frame")
             return self.plain_base(self.y), np.zeros(0), np.zeros(0), columns
@@ -282,7 +282,7 @@ class _Tree:
         dense = np.zeros(columns.size)
         dense[position] = w
         alpha = self.y - block @ dense
-        norms, length = np.maximum(self.norms[columns], np.sqrt(np.abs(diagonal))), float(np.linalg.norm(alpha))
+        norms, length = np.maximum(lengths, np.sqrt(np.abs(diagonal))), float(np.linalg.norm(alpha))
         plain = block.T @ alpha + diagonal * dense
         if not np.any(diagonal):
             return self.plain_base(alpha), plain, _unit(n) * length * norms, columns
@@ -301,8 +301,8 @@ class _Tree:
         first, second, length = float(self.y @ alpha), 0.5 * float(alpha @ alpha), float(np.linalg.norm(alpha))
         return first - second - _unit(self.c.shape[0]) * (self.size * length + second)
 
-    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The columns of a frame, its diagonal (checked when it is first used), and the columns' data."""
+    def frame(self, number: int) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """The columns of a frame, its diagonal (checked when it is first used), the columns' data and their norms."""
         if number in self.frames:
             return self.frames[number]
         c = self.c
@@ -312,26 +312,26 @@ class _Tree:
         if self.live is None or not np.isin(columns, self.live).all():
             self.live, self.block = columns, self.X.take(columns)
         block = self.block if columns.size == self.live.size else self.block[:, np.searchsorted(self.live, columns)]
+        norms = np.linalg.norm(block, axis=0)
         if np.any(diagonal):
-            diagonal = self.safe_diagonal(number, diagonal, block)
+            diagonal = self.safe_diagonal(number, diagonal, block, norms)
         if len(self.frames) > 32:
             self.frames.clear()
-        self.frames[number] = (columns, diagonal, block)
+        self.frames[number] = (columns, diagonal, block, norms)
         return self.frames[number]
 
-    def safe_diagonal(self, number: int, diagonal: FloatArray, block: FloatArray) -> FloatArray:
+    def safe_diagonal(self, number: int, diagonal: FloatArray, block: FloatArray, norms: FloatArray) -> FloatArray:
         """The diagonal, or slightly less, for which X'X - diag(d) is positive semidefinite beyond rounding.
 
         A Cholesky factorisation of an m x m matrix of unit diagonal that runs to its end shows that no eigenvalue is
         below -m^2 u or so, and entries that are off by n u make for m n u more.
         """
-        n, m = block.shape
-        norms = np.linalg.norm(block, axis=0)
         _require(bool(np.all(diagonal[norms == 0] <= 0)), f"frame {number}: a zero column has a diagonal")
-        norms[norms == 0] = 1.0
-        unit = block / norms
+        some = np.flatnonzero(norms > 0)
+        n, m = block.shape[0], some.size
+        unit = block[:, some] / norms[some]
         gram = unit.T @ unit
-        gram[np.diag_indices(m)] -= diagonal / norms**2
+        gram[np.diag_indices(m)] -= diagonal[some] / norms[some] ** 2
         # Rounding of the test itself; the diagonal of the matrix is 1 - d_j / |x_j|^2.
         error = m * _unit(n + m) * max(1.0, float(np.abs(np.diag(gram)).max(initial=0.0)))
         for shift in (-1.0, 0.0, 1.0, 3.0):

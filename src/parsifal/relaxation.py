@@ -144,13 +144,16 @@ class WorkingSet:
         active = np.flatnonzero(v)
         return self.problem.y - self.problem.design.matvec(self.index[active], v[active])
 
-    def rounding(self, gram: FloatArray) -> Rounding:
-        """The errors of W, or of another set of columns with this Gram matrix, around the point of the last read."""
+    def rounding(self, gram: FloatArray | None = None) -> Rounding:
+        """The errors of W around the point of the last read, or of other columns of which this is the Gram matrix."""
         p = self.problem
         unit, reach = sum_unit(p.n), float(np.linalg.norm(self.alpha))
         size = float(np.linalg.norm(p.y)) + float(np.abs(self.v) @ np.sqrt(np.diag(self.gram)))
+        norm = np.sqrt(np.diag(self.gram if gram is None else gram))
+        if gram is None and self.norms is not None:
+            norm = np.maximum(norm, self.norms[self.index])  # a read may round more than the columns themselves do
         return Rounding(
-            norm=np.sqrt(np.diag(gram)),
+            norm=norm,
             unit=unit,
             error=self.error,
             base=unit * reach**2,
@@ -169,7 +172,7 @@ class WorkingSet:
             gamma=p.gamma,
             penalty=p.penalty,
             k=p.k,
-            rounding=self.rounding(self.gram),
+            rounding=self.rounding(),
         )
 
     def round(self, fix: FixArray, tolerance: float, *, cutoff: float = np.inf) -> Round:

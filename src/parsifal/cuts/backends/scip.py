@@ -59,7 +59,7 @@ class ScipMaster:
         lower, upper, cost = model.lower.tolist(), model.upper.tolist(), model.cost.tolist()
         if max(map(abs, cost), default=0.0) >= scip.infinity():
             raise BackendError(
-                f"SCIP takes numbers from {scip.infinity():g} on for infinite, and the penalty is {max(cost):.3g} times "
+                f"SCIP takes {scip.infinity():g} and more for infinite, and the penalty is {max(cost):.3g} times "
                 "the size of the problem; use another backend or a smaller penalty"
             )
         self.x = [
