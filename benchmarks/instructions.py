@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BASELINE = Path(__file__).parent / "baselines" / "instructions.json"
 BUILD = ROOT / "build" / "instructions"
-TOLERANCE = 0.03
+TOLERANCE = 0.02
 SHIM = r"""
 #include <valgrind/callgrind.h>
 void start(void) { CALLGRIND_ZERO_STATS; CALLGRIND_START_INSTRUMENTATION; }

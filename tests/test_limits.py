@@ -276,4 +276,4 @@ def in_a_process(script: str) -> str:
         out, err = child.communicate()
         watchdog.cancel()
     assert child.returncode == 0, err
-    return out.strip()
+    return out.strip().splitlines()[-1]  # a solver may have written before
