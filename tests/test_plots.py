@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 
 @pytest.fixture(autouse=True)
 def _close() -> Iterator[None]:
+    plt.close("all")
     yield
     plt.close("all")
 

@@ -110,7 +110,7 @@ def test_frames(make: Any) -> None:
         framed.predict(make({name: data[name] for name in reversed(NAMES)}))
     with pytest.raises(ValueError, match="feature names"):
         framed.predict(make({name.upper(): v for name, v in data.items()}))
-    with pytest.raises(ValueError, match="missing:\n- g"):
+    with pytest.raises(ValueError, match="missing: - g"):
         framed.predict(make({name: data[name] for name in NAMES[:-1]}))
     with pytest.warns(UserWarning, match="feature names"):
         framed.predict(X)
@@ -164,13 +164,13 @@ def test_columns_of_strings_are_refused_by_name() -> None:
     ):
         with pytest.raises(ValueError, match="colour"):
             fit(frame, y)
-    with pytest.raises(ValueError, match="string"):
+    with pytest.raises(ValueError, match="encode it as numbers first"):
         fit(np.full((40, 2), "red"), y)
 
 
 def test_duplicate_feature_names_are_refused() -> None:
     X, y = make_data(3)
-    with pytest.raises(ValueError, match=r"unique column names, got:\n- 'b' 2 times"):
+    with pytest.raises(ValueError, match="columns 1 and 2 are both named 'b'; rename one of them"):
         fit(pd.DataFrame(X, columns=list("abbcdef")), y)
 
 
@@ -257,7 +257,7 @@ def test_selector() -> None:
     assert isinstance(est.set_output(transform="polars").transform(frame), pl.DataFrame)
     est.set_output(transform="default")
     np.testing.assert_array_equal(pf.SparseRegressor(k=3).fit_transform(X, y), X[:, est.support_])
-    with pytest.raises(ValueError, match="missing:\n- d"):
+    with pytest.raises(ValueError, match="missing: - d"):
         est.transform(frame[NAMES[:3]])
     assert SelectFromModel(pf.SparseRegressor(k=3)).fit(X, y).get_support().sum() <= 3
 

@@ -21,7 +21,10 @@ FOUND = {
     (20261116, 150): "cutting planes: the claim again, of a fit of 5e-14",
     (20261116, 180): "cutting planes: a lower bound one rounding above the objective",
     (20261116, 2082): "cutting planes: a penalty that SCIP takes for infinite",
-    (20261116, 2585): "the checker let a sparse, centred column round like the read of it, in a frame that has the column",
+    (
+        20261116,
+        2585,
+    ): "the checker let a sparse, centred column round like the read of it, in a frame that has the column",
     (20261117, 2535): "the checker's test of a diagonal failed on a zero column",
     (20261117, 2889): "a sparse, centred column again",
 }

@@ -64,6 +64,8 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
         except OSError:
             raise
         except Exception as error:  # zipfile, zlib and NumPy's header parser raise many kinds for damaged bytes
+            if not zipfile.is_zipfile(path):
+                raise Unreadable("not an archive") from error
             raise Unreadable(f"the archive is damaged ({_first_line(error)})") from error
 
 
@@ -128,7 +130,9 @@ def read_npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[An
         raise
     except Exception as error:  # the header is a Python literal, whose parser has errors of many kinds
         raise Unreadable(_first_line(error)) from error
-    if dtype.hasobject or any(size < 0 for size in shape):
+    if dtype.hasobject:
+        raise Unreadable("it holds Python objects, which are never read; save numbers, e.g. X.astype(float)")
+    if any(size < 0 for size in shape):
         raise Unreadable(f"an array of {dtype} and shape {shape}")
     return shape, bool(fortran), dtype
 

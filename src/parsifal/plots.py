@@ -305,11 +305,12 @@ def _axes(ax: Axes | None, size: tuple[float, float] = (7.0, 4.4)) -> Axes:
 
 def _require_fitted(model: SparseRegressorCV) -> None:
     from parsifal.crossval import SparseRegressorCV
+    from parsifal.validation import UnfittedError
 
     if not isinstance(model, SparseRegressorCV):
         raise InputError(f"the model must be a SparseRegressorCV, not {model!r}")
     if not hasattr(model, "mse_path_"):
-        raise InputError("the model is not fitted; call fit first")
+        raise UnfittedError
 
 
 def _plain(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from parsifal.design import Design, as_design
 from parsifal.design.base import LARGEST, check_names
@@ -18,6 +19,14 @@ from parsifal.errors import InputError, NonFiniteError
 from parsifal.problem import FloatArray
 
 T = TypeVar("T")
+
+
+class UnfittedError(InputError, NotFittedError):
+    """An estimator was asked for what only `fit` can give."""
+
+    def __init__(self) -> None:
+        super().__init__("the model is not fitted; call fit first")
+
 
 _KINDS = "an array, a pandas or polars DataFrame, or a SciPy sparse matrix"
 

@@ -36,7 +36,7 @@ DESIGNS: Table = [
                 "'.'": "complex.npy: X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
                 "'garbage'": "garbage is no .npy, .parquet, .zarr or .h5 file, and no folder of blocks",
                 "'data.xyz'": "data.xyz is no .npy, .parquet, .zarr or .h5 file, and no folder of blocks",
-                "'object.npy'": "object.npy: X has dtype object; if its entries are numbers, convert it with X.astype(float)",
+                "'object.npy'": "object.npy is no .npy file: it holds Python objects, which are never read; save numbers, e.g. X.astype(float)",
                 "'empty.csv'": "empty.csv is no .npy, .parquet, .zarr or .h5 file, and no folder of blocks",
                 "'cut.npy'": "cut.npy is truncated: it has 200 bytes, its header promises 512",
             },

@@ -13,7 +13,7 @@ import typer
 
 from parsifal.cli.output import guarded
 from parsifal.cli.usage import Command
-from parsifal.errors import ParsifalError
+from parsifal.errors import InputError
 
 
 @guarded
@@ -23,7 +23,7 @@ def bench(
 ) -> None:
     """Run the benchmarks of a checkout of the source; start it in the checkout's folder."""
     if not Path("benchmarks", "run.py").is_file():
-        raise ParsifalError(
+        raise InputError(
             "the benchmarks come with the source, not with the package; clone the repository and run this in its folder"
         )
     command = [sys.executable, "-m", "benchmarks.run", *(["--quick"] if quick else [])]

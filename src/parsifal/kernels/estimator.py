@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from parsifal.errors import InputError
@@ -113,7 +113,7 @@ class SparseKernelRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc
         for name in ("fit_intercept", "standardize", "normalize"):
             check_flag(getattr(self, name), name)
         check_matrix_like(X)
-        check_target_like(y, np.shape(X)[0], type(self).__name__)
+        check_target_like(y, _num_samples(X), type(self).__name__)
         X, y = in_our_words(validate_data, self, X, y, y_numeric=True, dtype=np.float64)
         check_largest(X)
         y = check_response(y, len(X))

@@ -62,11 +62,12 @@ def report(
     """
     import parsifal
     from parsifal.linear_model import SparseLinearModel
+    from parsifal.validation import UnfittedError
 
     if not isinstance(model, SparseLinearModel):
         raise InputError(f"the model must be a SparseRegressor or a SparseRegressorCV, not {model!r}")
     if not hasattr(model, "solution_"):
-        raise InputError("the model is not fitted; call fit first")
+        raise UnfittedError
     time_limit = check_number(time_limit, "time_limit", minimum=0.0)
     for name, text in (("target", target), ("command", "" if command is None else command)):
         if not isinstance(text, str):
