@@ -257,7 +257,7 @@ def test_selector() -> None:
     assert isinstance(est.set_output(transform="polars").transform(frame), pl.DataFrame)
     est.set_output(transform="default")
     np.testing.assert_array_equal(pf.SparseRegressor(k=3).fit_transform(X, y), X[:, est.support_])
-    with pytest.raises(ValueError, match="missing: - d"):
+    with pytest.raises(ValueError, match="missing:\n- d"):
         est.transform(frame[NAMES[:3]])
     assert SelectFromModel(pf.SparseRegressor(k=3)).fit(X, y).get_support().sum() <= 3
 

@@ -24,7 +24,7 @@ FOUND = {
     (
         20261116,
         2585,
-    ): "the checker let a sparse, centred column round like the read of it, in a frame that has the column",
+    ): "the checker let a sparse, centred column round like a read of it, in a frame that has it",
     (20261117, 2535): "the checker's test of a diagonal failed on a zero column",
     (20261117, 2889): "a sparse, centred column again",
 }

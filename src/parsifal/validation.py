@@ -21,7 +21,7 @@ from parsifal.problem import FloatArray
 T = TypeVar("T")
 
 
-class UnfittedError(InputError, NotFittedError):
+class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
     """An estimator was asked for what only `fit` can give."""
 
     def __init__(self) -> None:
