@@ -93,7 +93,7 @@ def test_ctrl_c_in_the_folds_leaves_a_model(hard: Path) -> None:
     assert "interrupted: chosen from what was finished" in err
     values = json.loads(out)
     assert 5 <= len(values["features"]) <= 20
-    assert values["cross_validation"]["chosen"]["k"] >= len(values["features"])
+    assert values["result"]["cross_validation"]["chosen"]["k"] >= len(values["features"])
     assert json.loads(Path("m.json").read_text(encoding="utf-8"))["features"] == values["features"]
 
 
