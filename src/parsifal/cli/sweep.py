@@ -277,7 +277,9 @@ def cv(
     output.table(f"Mean squared error over {curve.folds} folds (*: chosen)", head, body, left=())
     if model.interrupted_:
         left = "the same command goes on with the others" if checkpoint is not None else "--checkpoint would keep them"
-        output.note(f"interrupted: chosen from what was finished, {curve.folds} of {folds} folds; {left}")
+        whole = int(np.isfinite(model.mse_path_).all(axis=(0, 1)).sum())
+        what = f"{whole} of {folds} folds" if whole else "part of one fold"
+        output.note(f"interrupted: chosen from what was finished, {what}; {left}")
     spread = f"{curve.mean[g, i]:.5g} ± {curve.error[g, i]:.2g}"
     output.say(f"Chosen: k = {model.k_}, gamma = {model.gamma_:.4g}, with an error of {spread} on rows left out.")
     output.say("")
@@ -285,8 +287,8 @@ def cv(
         "cross_validation": {
             "ks": list(curve.ks),
             "gammas": list(curve.gammas),
-            "mse": np.asarray(curve.mean).tolist(),
-            "standard_error": np.asarray(curve.error).tolist(),
+            "mse": [[finite_or_none(value) for value in row] for row in np.asarray(curve.mean).tolist()],
+            "standard_error": [[finite_or_none(value) for value in row] for row in np.asarray(curve.error).tolist()],
             "folds": curve.folds,
             "chosen": {"k": int(model.k_), "gamma": float(model.gamma_)},
         }
@@ -296,7 +298,8 @@ def cv(
         output,
         model.solution_,
         threads=threads,
-        cv=curve,
+        # A curve with gaps is no picture.
+        cv=curve if np.isfinite(curve.mean).all() else None,
         history=live.history,
         force_in=inside,
         force_out=outside,
