@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""What designs, certificates and constraints refuse."""
+"""What designs, kernels and groups, certificates and constraints refuse."""
 
 from __future__ import annotations
 
@@ -8,7 +8,119 @@ from bad_input.calls import Table
 # The calls; then by parameter, an expression for the argument and the message in full.
 DESIGNS: Table = [
     (
-        ["as_design"],
+        ["solve_kernels"],
+        {
+            "kernels": {
+                "None": "kernels must be a sequence of matrices and factors, not NoneType",
+                "3": "kernels must be a sequence of matrices and factors, not int",
+                "[]": "kernels is empty; give at least one matrix or factor",
+                "X": "kernels[0] has shape (4,); a matrix or factor of numbers with 12 rows is needed",
+                "[np.eye(5)]": "kernels[0] has shape (5, 5); a matrix or factor of numbers with 12 rows is needed",
+                "[np.full((12, 12), np.nan)]": "kernels[0] holds NaN or infinite values",
+                "[np.triu(np.ones((12, 12)))]": "kernels[0] is not symmetric",
+                "['rbf']": "kernels[0] has shape (); a matrix or factor of numbers with 12 rows is needed",
+                "[np.eye(12, dtype=complex)]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 12 rows is needed",
+            },
+            "y": {
+                "None": "y has shape (); a vector of length 0 is needed",
+                "1.0": "y has shape (); a vector of length 0 is needed",
+                "'y'": "y has shape (); a vector of length 0 is needed",
+                "Y[:5]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 5 rows is needed",
+                "[]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 0 rows is needed",
+            },
+            "penalty": {
+                "-1": "penalty must be a finite number >= 0, not -1",
+                "np.nan": "penalty must be a finite number >= 0, not nan",
+                "np.inf": "penalty must be a finite number >= 0, not inf",
+                "'x'": "penalty must be a number, not 'x'",
+                "[1.0]": "penalty must be a number, not [1.0]",
+                "True": "penalty must be a number, not True",
+            },
+            "rel_gap": {
+                "None": "rel_gap must be a number, not None",
+                "-1": "rel_gap must be a finite number >= 0, not -1",
+                "np.nan": "rel_gap must be a finite number >= 0, not nan",
+                "np.inf": "rel_gap must be a finite number >= 0, not inf",
+                "'x'": "rel_gap must be a number, not 'x'",
+                "[1.0]": "rel_gap must be a number, not [1.0]",
+                "True": "rel_gap must be a number, not True",
+            },
+            "time_limit": {
+                "-1": "time_limit must be a finite number >= 0, not -1",
+                "np.nan": "time_limit must be a finite number >= 0, not nan",
+                "np.inf": "time_limit must be a finite number >= 0, not inf",
+                "'x'": "time_limit must be a number, not 'x'",
+                "[1.0]": "time_limit must be a number, not [1.0]",
+                "True": "time_limit must be a number, not True",
+            },
+            "node_limit": {
+                "0": "node_limit must be >= 1, not 0",
+                "-3": "node_limit must be >= 1, not -3",
+                "2.5": "node_limit must be a whole number >= 1, not 2.5",
+                "np.nan": "node_limit must be a whole number >= 1, not nan",
+                "'2'": "node_limit must be a whole number >= 1, not '2'",
+                "True": "node_limit must be a whole number >= 1, not True",
+                "[1]": "node_limit must be a whole number >= 1, not [1]",
+            },
+            "warm_start": {
+                "[9]": "warm_start names column 9, but X has columns 0 to 1",
+                "[0, 1]": "warm_start has 2 kernels, but k = 1",
+                "'a'": "warm_start has shape (); a vector of column indices is needed",
+            },
+            "force_in": {
+                "[7]": "force_in names column 7, but X has columns 0 to 1",
+                "[0, 1]": "force_in names 2 kernels, but k = 1; raise k or force fewer kernels in",
+                "['a']": "force_in has dtype <U1; whole column indices or a boolean mask are needed",
+            },
+            "force_out": {
+                "[7]": "force_out names column 7, but X has columns 0 to 1",
+            },
+            "progress": {
+                "'yes'": "progress must be True, False or a function, not 'yes'",
+                "1": "progress must be True, False or a function, not 1",
+                "None": "progress must be True, False or a function, not None",
+            },
+        },
+    ),
+    (
+        ["solve_kernels", "solve_groups"],
+        {
+            "y": {
+                "Y[:, None]": "y has shape (12, 1); a vector is needed: pass y.ravel()",
+                "X": "y has shape (12, 4); a vector of length 12 is needed",
+                "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
+                "Y.astype(object)": "y has dtype object; numbers are needed (try y.astype(float))",
+                "Y.astype(complex)": "y has dtype complex128; numbers are needed (try y.astype(float))",
+                "changed(Y, 7, np.nan)": "y[7] is nan; drop the row or impute the value",
+                "changed(Y, 2, np.inf)": "y[2] is inf; drop the row or impute the value",
+                "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
+            },
+            "k": {
+                "0": "k must be >= 1, not 0",
+                "-3": "k must be >= 1, not -3",
+                "2.5": "k must be a whole number >= 1, not 2.5",
+                "np.nan": "k must be a whole number >= 1, not nan",
+                "'2'": "k must be a whole number >= 1, not '2'",
+                "True": "k must be a whole number >= 1, not True",
+                "[1]": "k must be a whole number >= 1, not [1]",
+                "None": "give k (how many kernels), penalty (the price of a kernel), or both",
+            },
+            "gamma": {
+                "0": "gamma must be a finite number > 0 (large means a weak ridge), not 0",
+                "-1": "gamma must be a finite number > 0 (large means a weak ridge), not -1",
+                "np.nan": "gamma must be a finite number > 0 (large means a weak ridge), not nan",
+                "np.inf": "gamma must be a finite number > 0 (large means a weak ridge), not inf",
+                "None": "gamma must be a number, not None",
+                "True": "gamma must be a number, not True",
+                "'foo'": "gamma must be a positive number or \"auto\", not 'foo'",
+                "[1.0]": "gamma must be a number, not [1.0]",
+                "np.array([1.0])": "gamma must be a number, not array([1.])",
+                "1j": "gamma must be a number, not 1j",
+            },
+        },
+    ),
+    (
+        ["solve_groups", "as_design"],
         {
             "X": {
                 "None": "X is a NoneType; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix",
@@ -23,6 +135,37 @@ DESIGNS: Table = [
                 "X.astype(complex)": "X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
                 "np.ma.masked_array(X, mask=X > 1)": "X is a masked array; drop or fill the masked entries, e.g. X.filled(0.0)",
                 "pd.DataFrame(X, columns=list('aacd'))": "columns 0 and 1 are both named 'a'; rename one of them",
+            },
+        },
+    ),
+    (
+        ["solve_groups"],
+        {
+            "X": {
+                "changed(X, (3, 2), np.nan)": "X[3, 2] is not finite; drop or impute missing values",
+                "changed(X, (5, 1), -np.inf)": "X[5, 1] is not finite; drop or impute missing values",
+                "changed(X, (5, 1), 1e200)": "X[5, 1] is 1e+200, too large to square; rescale the column",
+                "sp.csr_matrix(changed(X, (3, 2), np.nan))": "X[3, 2] is not finite; drop or impute missing values",
+                "pd.DataFrame(changed(X, (3, 2), np.nan), columns=list('abcd'))": "X[3, 2] is not finite; drop or impute missing values",
+            },
+            "y": {
+                "None": "y has shape (); a vector of length 12 is needed",
+                "1.0": "y has shape (); a vector of length 12 is needed",
+                "'y'": "y has shape (); a vector of length 12 is needed",
+                "Y[:5]": "y has 5 entries but X has 12 rows",
+                "[]": "y has 0 entries but X has 12 rows",
+            },
+            "groups": {
+                "None": "groups must be lists of columns or one label a column, not None",
+                "3": "groups must be lists of columns or one label a column, not 3",
+                "[]": "groups is empty or holds an empty group; every group needs at least one column",
+                "[[]]": "groups is empty or holds an empty group; every group needs at least one column",
+                "[[0, 9]]": "groups[0] names column 9, but X has columns 0 to 3",
+                "'ab'": "groups has 2 labels, but X has 4 columns",
+                "[0, 0, 1]": "groups has 3 labels, but X has 4 columns",
+                "[[0.5]]": "groups[0] has dtype float64; whole column indices or a boolean mask are needed",
+                "[[-1]]": "groups[0] names column -1, but X has columns 0 to 3",
+                "{'a': [0]}": "groups has 1 labels, but X has 4 columns",
             },
         },
     ),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""What kernels, groups and nonlinear features refuse."""
+"""What kernels and nonlinear features refuse."""
 
 from __future__ import annotations
 
@@ -8,91 +8,14 @@ from bad_input.calls import Table
 # The calls; then by parameter, an expression for the argument and the message in full.
 NONLINEAR: Table = [
     (
-        ["solve_kernels"],
+        ["SparseKernelRegressor"],
         {
             "kernels": {
-                "None": "kernels must be a sequence of matrices and factors, not NoneType",
-                "3": "kernels must be a sequence of matrices and factors, not int",
-                "[]": "kernels is empty; give at least one matrix or factor",
-                "X": "kernels[0] has shape (4,); a matrix or factor of numbers with 12 rows is needed",
-                "[np.eye(5)]": "kernels[0] has shape (5, 5); a matrix or factor of numbers with 12 rows is needed",
-                "[np.full((12, 12), np.nan)]": "kernels[0] holds NaN or infinite values",
-                "[np.triu(np.ones((12, 12)))]": "kernels[0] is not symmetric",
-                "['rbf']": "kernels[0] has shape (); a matrix or factor of numbers with 12 rows is needed",
-                "[np.eye(12, dtype=complex)]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 12 rows is needed",
+                "3": "kernels must be a sequence, not 3",
+                "[]": "kernels is empty; give at least one",
+                "[3]": "kernels[0] is 3; give a kernel's name, (name, parameters), a callable, or an array",
+                "[np.eye(5)]": "kernels[0] has shape (5, 5); a kernel matrix or factor of 12 rows is needed",
             },
-            "y": {
-                "None": "y has shape (); a vector of length 0 is needed",
-                "1.0": "y has shape (); a vector of length 0 is needed",
-                "'y'": "y has shape (); a vector of length 0 is needed",
-                "Y[:5]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 5 rows is needed",
-                "[]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 0 rows is needed",
-            },
-            "rel_gap": {
-                "np.nan": "rel_gap must be a finite number >= 0, not nan",
-                "np.inf": "rel_gap must be a finite number >= 0, not inf",
-                "'x'": "rel_gap must be a number, not 'x'",
-                "[1.0]": "rel_gap must be a number, not [1.0]",
-                "True": "rel_gap must be a number, not True",
-            },
-            "time_limit": {
-                "np.nan": "time_limit must be a finite number >= 0, not nan",
-                "np.inf": "time_limit must be a finite number >= 0, not inf",
-                "'x'": "time_limit must be a number, not 'x'",
-                "[1.0]": "time_limit must be a number, not [1.0]",
-                "True": "time_limit must be a number, not True",
-            },
-            "node_limit": {
-                "-3": "node_limit must be >= 1, not -3",
-                "2.5": "node_limit must be a whole number >= 1, not 2.5",
-                "np.nan": "node_limit must be a whole number >= 1, not nan",
-                "'2'": "node_limit must be a whole number >= 1, not '2'",
-                "True": "node_limit must be a whole number >= 1, not True",
-                "[1]": "node_limit must be a whole number >= 1, not [1]",
-            },
-            "warm_start": {
-                "[9]": "warm_start names column 9, but X has columns 0 to 1",
-                "[0, 1]": "warm_start has 2 kernels, but k = 1",
-                "'a'": "warm_start has shape (); a vector of column indices is needed",
-            },
-            "force_in": {
-                "[7]": "force_in names column 7, but X has columns 0 to 1",
-                "[0, 1]": "force_in names 2 kernels, but k = 1; raise k or force fewer kernels in",
-                "['a']": "force_in has dtype <U1; whole column indices or a boolean mask are needed",
-            },
-            "force_out": {
-                "[7]": "force_out names column 7, but X has columns 0 to 1",
-            },
-        },
-    ),
-    (
-        ["solve_kernels", "solve_groups"],
-        {
-            "y": {
-                "Y[:, None]": "y has shape (12, 1); a vector is needed: pass y.ravel()",
-                "Y.astype(object)": "y has dtype object; numbers are needed (try y.astype(float))",
-                "Y.astype(complex)": "y has dtype complex128; numbers are needed (try y.astype(float))",
-                "changed(Y, 7, np.nan)": "y[7] is nan; drop the row or impute the value",
-                "changed(Y, 2, np.inf)": "y[2] is inf; drop the row or impute the value",
-            },
-            "k": {
-                "None": "give k (how many kernels), penalty (the price of a kernel), or both",
-            },
-        },
-    ),
-    (
-        ["solve_kernels", "solve_groups", "SparseKernelRegressor.fit"],
-        {
-            "y": {
-                "X": "y has shape (12, 4); a vector of length 12 is needed",
-                "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
-                "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
-            },
-        },
-    ),
-    (
-        ["solve_kernels", "solve_groups", "SparseKernelRegressor"],
-        {
             "k": {
                 "0": "k must be >= 1, not 0",
                 "-3": "k must be >= 1, not -3",
@@ -114,11 +37,13 @@ NONLINEAR: Table = [
                 "np.array([1.0])": "gamma must be a number, not array([1.])",
                 "1j": "gamma must be a number, not 1j",
             },
-        },
-    ),
-    (
-        ["solve_kernels", "SparseKernelRegressor"],
-        {
+            "groups": {
+                "3": "give kernels or groups, not both",
+                "[]": "give kernels or groups, not both",
+                "[[0, 9]]": "give kernels or groups, not both",
+                "'ab'": "give kernels or groups, not both",
+                "[[0]]": "give kernels or groups, not both",
+            },
             "penalty": {
                 "-1": "penalty must be a finite number >= 0, not -1",
                 "np.nan": "penalty must be a finite number >= 0, not nan",
@@ -126,6 +51,24 @@ NONLINEAR: Table = [
                 "'x'": "penalty must be a number, not 'x'",
                 "[1.0]": "penalty must be a number, not [1.0]",
                 "True": "penalty must be a number, not True",
+            },
+            "fit_intercept": {
+                "'no'": "fit_intercept must be True or False, not 'no'",
+                "2": "fit_intercept must be True or False, not 2",
+                "None": "fit_intercept must be True or False, not None",
+                "[]": "fit_intercept must be True or False, not []",
+            },
+            "standardize": {
+                "'no'": "standardize must be True or False, not 'no'",
+                "2": "standardize must be True or False, not 2",
+                "None": "standardize must be True or False, not None",
+                "[]": "standardize must be True or False, not []",
+            },
+            "normalize": {
+                "'no'": "normalize must be True or False, not 'no'",
+                "2": "normalize must be True or False, not 2",
+                "None": "normalize must be True or False, not None",
+                "[]": "normalize must be True or False, not []",
             },
             "rel_gap": {
                 "None": "rel_gap must be a number, not None",
@@ -146,7 +89,6 @@ NONLINEAR: Table = [
     ),
     (
         [
-            "solve_groups",
             "SparseKernelRegressor.fit",
             "SparseKernelRegressor.predict",
             "NonlinearFeatures.fit",
@@ -162,7 +104,6 @@ NONLINEAR: Table = [
     ),
     (
         [
-            "solve_groups",
             "SparseKernelRegressor.fit",
             "SparseKernelRegressor.predict",
             "NonlinearFeatures.fit",
@@ -176,127 +117,16 @@ NONLINEAR: Table = [
         },
     ),
     (
-        ["solve_groups"],
-        {
-            "X": {
-                "3.0": "X is a float; pass an array, a pandas or polars DataFrame, or a SciPy sparse matrix",
-                "X[:, :0]": "X has shape (12, 0); it needs at least one row and one column",
-                "X.astype(object)": "X has dtype object; if its entries are numbers, convert it with X.astype(float)",
-                "X.astype(complex)": "X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
-                "changed(X, (3, 2), np.nan)": "X[3, 2] is not finite; drop or impute missing values",
-                "changed(X, (5, 1), -np.inf)": "X[5, 1] is not finite; drop or impute missing values",
-                "sp.csr_matrix(changed(X, (3, 2), np.nan))": "X[3, 2] is not finite; drop or impute missing values",
-                "pd.DataFrame(changed(X, (3, 2), np.nan), columns=list('abcd'))": "X[3, 2] is not finite; drop or impute missing values",
-            },
-            "y": {
-                "None": "y has shape (); a vector of length 12 is needed",
-            },
-            "groups": {
-                "None": "groups must be lists of columns or one label a column, not None",
-                "3": "groups must be lists of columns or one label a column, not 3",
-                "[]": "groups is empty or holds an empty group; every group needs at least one column",
-                "[[]]": "groups is empty or holds an empty group; every group needs at least one column",
-                "[[0, 9]]": "groups[0] names column 9, but X has columns 0 to 3",
-                "'ab'": "groups has 2 labels, but X has 4 columns",
-                "[0, 0, 1]": "groups has 3 labels, but X has 4 columns",
-                "[[0.5]]": "groups[0] has dtype float64; whole column indices or a boolean mask are needed",
-                "[[-1]]": "groups[0] names column -1, but X has columns 0 to 3",
-                "{'a': [0]}": "groups has 1 labels, but X has 4 columns",
-            },
-        },
-    ),
-    (
-        ["solve_groups", "NonlinearFeatures.fit_design", "NonlinearFeatures.design"],
-        {
-            "X": {
-                "Y": "X has shape (12,); it must have two dimensions, e.g. X.reshape(-1, 1)",
-            },
-        },
-    ),
-    (
-        ["solve_groups", "SparseKernelRegressor.fit", "NonlinearFeatures.fit"],
-        {
-            "X": {
-                "X[None]": "X has shape (1, 12, 4); it must have two dimensions, e.g. X.reshape(len(X), -1)",
-                "np.ma.masked_array(X, mask=X > 1)": "X is a masked array; drop or fill the masked entries, e.g. X.filled(0.0)",
-                "pd.DataFrame(X, columns=list('aacd'))": "columns 0 and 1 are both named 'a'; rename one of them",
-            },
-        },
-    ),
-    (
-        ["solve_groups", "NonlinearFeatures.fit_design"],
-        {
-            "X": {
-                "X[:0]": "X has shape (0, 4); it needs at least one row and one column",
-            },
-        },
-    ),
-    (
-        ["solve_groups", "SparseKernelRegressor.fit", "NonlinearFeatures.fit", "NonlinearFeatures.fit_design"],
-        {
-            "X": {
-                "X.astype('U4')": "X has dtype <U4; encode it as numbers first",
-            },
-        },
-    ),
-    (
-        ["solve_groups", "SparseKernelRegressor.fit"],
-        {
-            "X": {
-                "changed(X, (5, 1), 1e200)": "X[5, 1] is 1e+200, too large to square; rescale the column",
-            },
-            "y": {
-                "1.0": "y has shape (); a vector of length 12 is needed",
-                "'y'": "y has shape (); a vector of length 12 is needed",
-                "Y[:5]": "y has 5 entries but X has 12 rows",
-                "[]": "y has 0 entries but X has 12 rows",
-            },
-        },
-    ),
-    (
-        ["SparseKernelRegressor"],
-        {
-            "kernels": {
-                "3": "kernels must be a sequence, not 3",
-                "[]": "kernels is empty; give at least one",
-                "[3]": "kernels[0] is 3; give a kernel's name, (name, parameters), a callable, or an array",
-                "[np.eye(5)]": "kernels[0] has shape (5, 5); a kernel matrix or factor of 12 rows is needed",
-            },
-            "groups": {
-                "3": "give kernels or groups, not both",
-                "[]": "give kernels or groups, not both",
-                "[[0, 9]]": "give kernels or groups, not both",
-                "'ab'": "give kernels or groups, not both",
-                "[[0]]": "give kernels or groups, not both",
-            },
-            "fit_intercept": {
-                "'no'": "fit_intercept must be True or False, not 'no'",
-                "2": "fit_intercept must be True or False, not 2",
-                "None": "fit_intercept must be True or False, not None",
-                "[]": "fit_intercept must be True or False, not []",
-            },
-            "standardize": {
-                "'no'": "standardize must be True or False, not 'no'",
-                "2": "standardize must be True or False, not 2",
-                "None": "standardize must be True or False, not None",
-                "[]": "standardize must be True or False, not []",
-            },
-            "normalize": {
-                "'no'": "normalize must be True or False, not 'no'",
-                "2": "normalize must be True or False, not 2",
-                "None": "normalize must be True or False, not None",
-                "[]": "normalize must be True or False, not []",
-            },
-        },
-    ),
-    (
         ["SparseKernelRegressor.fit", "NonlinearFeatures.fit"],
         {
             "X": {
                 "3.0": "X has shape (); it must have two dimensions. Reshape your data: X.reshape(-1, 1) is one feature, X.reshape(1, -1) is one row",
+                "X[None]": "X has shape (1, 12, 4); it must have two dimensions, e.g. X.reshape(len(X), -1)",
                 "X[:0]": "X has 0 sample(s) (shape=(0, 4)) while a minimum of 1 is required.",
                 "X[:, :0]": "X has 0 feature(s) (shape=(12, 0)) while a minimum of 1 is required.",
                 "X.astype(complex)": "Complex data not supported: X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
+                "np.ma.masked_array(X, mask=X > 1)": "X is a masked array; drop or fill the masked entries, e.g. X.filled(0.0)",
+                "pd.DataFrame(X, columns=list('aacd'))": "columns 0 and 1 are both named 'a'; rename one of them",
             },
         },
     ),
@@ -314,13 +144,31 @@ NONLINEAR: Table = [
         },
     ),
     (
+        ["SparseKernelRegressor.fit", "NonlinearFeatures.fit", "NonlinearFeatures.fit_design"],
+        {
+            "X": {
+                "X.astype('U4')": "X has dtype <U4; encode it as numbers first",
+            },
+        },
+    ),
+    (
         ["SparseKernelRegressor.fit"],
         {
+            "X": {
+                "changed(X, (5, 1), 1e200)": "X[5, 1] is 1e+200, too large to square; rescale the column",
+            },
             "y": {
                 "None": "This SparseKernelRegressor estimator requires y to be passed, but the target y is None.",
+                "1.0": "y has shape (); a vector of length 12 is needed",
+                "'y'": "y has shape (); a vector of length 12 is needed",
+                "Y[:5]": "y has 5 entries but X has 12 rows",
+                "X": "y has shape (12, 4); a vector of length 12 is needed",
+                "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
                 "Y.astype(complex)": "Complex data not supported: y has dtype complex128; pass real numbers",
                 "changed(Y, 7, np.nan)": "Input y contains NaN.",
                 "changed(Y, 2, np.inf)": "Input y contains infinity or a value too large for dtype('float64').",
+                "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
+                "[]": "y has 0 entries but X has 12 rows",
             },
         },
     ),
@@ -361,9 +209,18 @@ NONLINEAR: Table = [
         },
     ),
     (
+        ["NonlinearFeatures.fit_design", "NonlinearFeatures.design"],
+        {
+            "X": {
+                "Y": "X has shape (12,); it must have two dimensions, e.g. X.reshape(-1, 1)",
+            },
+        },
+    ),
+    (
         ["NonlinearFeatures.fit_design"],
         {
             "X": {
+                "X[:0]": "X has shape (0, 4); it needs at least one row and one column",
                 "changed(X, (3, 2), np.nan)": "X[3, 2] is nan; drop or impute missing and infinite values",
             },
         },

@@ -131,7 +131,8 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
     for name in pf.__all__:
         value = getattr(pf, name)
         if inspect.ismodule(value):
-            for inner, function in vars(value).items():
+            for inner in getattr(value, "__all__", vars(value)):
+                function = getattr(value, inner)
                 own = getattr(function, "__module__", None) in (
                     value.__name__,
                     f"{value.__name__.rpartition('.')[0]}.synthetic",
