@@ -83,7 +83,10 @@ def _check(c: Certificate, X: Columns, y: FloatArray) -> None:
     _require(X.shape == c.shape, f"X has shape {X.shape}, the certificate is for {c.shape}")
     _require(y.shape == (c.shape[0],), f"y has shape {y.shape}, the certificate is for {c.shape[0]} rows")
     _require(bool(np.isfinite(y).all()), "y holds a non-finite number")
-    _require(c.complete, "the certificate holds the claim only: its proof was larger than the limit and was dropped")
+    _require(
+        c.complete,
+        "the certificate holds the claim only: its proof was larger than its limit, or the time was up before there was one",
+    )
     _check_layout(c)
     _check_solution(c, X, y)
     _check_twins(c, X)

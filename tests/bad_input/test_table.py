@@ -42,6 +42,7 @@ FREE = {
 FREE_METHODS = {
     "Certificate.write": "an open file, for `save`",
     "Design.read": "for the solver, on vectors that are known to be right",
+    "Design.rounding_norms": "for the solver and the checker, on norms that a read gave",
     "NonlinearFeatures.only_with_parents": "no arguments",
     "SparseRegressorCV.predict": "SparseRegressor's",
     "SparseRegressorCV.check": "SparseRegressor's",
