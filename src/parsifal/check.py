@@ -85,7 +85,7 @@ def _check(c: Certificate, X: Columns, y: FloatArray) -> None:
     _require(bool(np.isfinite(y).all()), "y holds a non-finite number")
     _require(
         c.complete,
-        "the certificate holds the claim only: its proof was larger than its limit, or the time was up before there was one",
+        "the certificate holds the claim only: its proof was larger than its limit, or the time was up before it",
     )
     _check_layout(c)
     _check_solution(c, X, y)
