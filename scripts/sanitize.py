@@ -7,7 +7,7 @@ when the hammer (scripts/hammer.py) and the tests pass and no report names our c
 - address: any error is ours to explain; of leaks, those that the core's own code allocated (an interpreter and its
   libraries never free all they have);
 - undefined: any report, for nothing else is built with it;
-- both: the two above in one build, which takes half the time;
+- both: the two above in one build;
 - thread: any report that `tsan.supp` does not give to another library.
 """
 
