@@ -41,7 +41,7 @@ def measure(repeats: int) -> dict[str, float]:
     v = rng.standard_normal(500)
     wide, narrow = pf.as_design(X), pf.as_design(X.astype(np.float32))
     block = np.asfortranarray(X[:400, :600])
-    Z, y, _ = pf.datasets.make_sparse_regression(100, 400, 10, snr=1.0, random_state=0)
+    Z, y, _ = pf.datasets.make_sparse_regression(100, 400, 10, sqrt_snr=1.0, random_state=0)
 
     def shortest(call: Callable[[], object], times: int) -> float:
         spent = []
