@@ -8,7 +8,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CXX_FILES)
 PYTEST_ARGS ?= -n 2
 
 .PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
-.PHONY: sanitize sanitize-address sanitize-undefined sanitize-thread lock wheels
+.PHONY: sanitize sanitize-address sanitize-undefined sanitize-both sanitize-thread lock wheels
 .PHONY: bench-instructions bench-instructions-update limits
 
 demo: $(STAMP)
@@ -83,9 +83,9 @@ stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
 
 # The tests on the compiled core under the compiler's sanitizers (docs/releasing.md).
-sanitize: sanitize-address sanitize-undefined sanitize-thread
+sanitize: sanitize-both sanitize-thread
 
-sanitize-address sanitize-undefined sanitize-thread: sanitize-%: $(STAMP)
+sanitize-address sanitize-undefined sanitize-both sanitize-thread: sanitize-%: $(STAMP)
 	$(BIN)/python scripts/sanitize.py $*
 
 # uv is only needed here, and in an environment of its own.

@@ -8,14 +8,20 @@ NumPy and SciPy runs beside the core.
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import tempfile
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
 import parsifal as pf
+from parsifal.limits import TimeUp, limited
+from parsifal.relaxation import product
 
 DTYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
 SHAPES = ((1, 1), (1, 9), (2, 1), (7, 3), (17, 33), (64, 64), (65, 129), (513, 31), (4099, 5), (3, 2000))
@@ -124,6 +130,56 @@ def interruptions(rng: np.random.Generator) -> None:
             raise AssertionError("the callback's exception got lost")
 
 
+def calls(rng: np.random.Generator) -> list[Callable[[], object]]:
+    """What takes long enough to be stopped half done, with threads: reads, copies, products, the search."""
+    big = rng.normal(size=(2500, 1500))
+    v = rng.normal(size=2500)
+    stored = [pf.as_design(kind(big)) for kind in (np.asfortranarray, np.ascontiguousarray, scipy.sparse.csr_array)]
+    X, y = hard(rng)
+    long = rng.normal(size=(100, 1500))
+    return [
+        *(lambda design=design: design.scan(v, stats=True) for design in stored),
+        *(lambda design=design: design.columns(np.arange(0, 1500, 2)) for design in stored),
+        lambda: product(big, big[:, :500]),
+        lambda: pf.solve(X, y, k=10, gamma=1.0, threads=4, time_limit=0.5),
+        lambda: pf.solve(long, long[:, :9].sum(axis=1), k=9, gamma=1.0, threads=2, time_limit=0.5),
+    ]
+
+
+def stopped_half_done(rng: np.random.Generator) -> None:
+    """A deadline, and Ctrl-C, at any moment of any call; a solve gives an answer even then."""
+    armed = False
+
+    def press(*_: object) -> None:
+        nonlocal armed
+        if armed:
+            armed = False
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        for call in calls(rng):
+            for share in rng.random(4):
+                start = time.monotonic()
+                try:
+                    with limited(deadline=start + 0.1 * share**2, threads=4):
+                        call()
+                except TimeUp:
+                    pass
+                timer = threading.Timer(0.3 * share**2, os.kill, (os.getpid(), signal.SIGINT))
+                timer.start()
+                try:
+                    armed = True
+                    with limited(threads=4):
+                        call()
+                    armed = False
+                except KeyboardInterrupt:
+                    pass
+                timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def side_by_side(rng: np.random.Generator) -> None:
     """Several solves at once from Python's threads, on the same X, each with threads of its own."""
     X, y = hard(rng)
@@ -169,7 +225,7 @@ def main() -> None:
     for turn in range(args.rounds):
         rng = np.random.default_rng([args.seed, turn])
         with tempfile.TemporaryDirectory() as directory:
-            for part in (scans, interruptions, side_by_side, damaged):
+            for part in (scans, interruptions, stopped_half_done, side_by_side, damaged):
                 part(rng)
                 print(f"round {turn}: {part.__name__} done", flush=True)
             searches(rng, Path(directory), 12)
