@@ -262,6 +262,8 @@ rng = np.random.default_rng(0)
 X = rng.standard_normal((40, 60))
 y = X[:, :10].sum(axis=1) + 3 * rng.standard_normal(40)
 interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+# What is imported on the way is imported now, so that the signal finds the solve and not an import.
+pf.solve(X[:, :3], y, k=1, gamma=0.1, method="cutting-plane", backend="{backend}")
 {setup}
 s = pf.solve(X, y, k=10, gamma=0.1, time_limit=50, method="cutting-plane", backend="{backend}", progress=progress)
 json.dump(dict(status=s.status, support=s.support.tolist(), coef=s.coef.tolist(), objective=s.objective,
