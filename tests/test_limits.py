@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -277,3 +278,27 @@ def in_a_process(script: str) -> str:
         watchdog.cancel()
     assert child.returncode == 0, err
     return out.strip().splitlines()[-1]  # a solver may have written before
+
+
+@pytest.mark.parametrize(
+    "where", ["parsifal.search.twins", "parsifal.search.SearchResult", "parsifal.driver.make_certificate"]
+)
+def test_ctrl_c_around_the_search_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """Between the root and the compiled search, after it, and while the answer is put together."""
+    rng = np.random.default_rng(5)
+    A, b = rng.standard_normal((40, 80)), rng.standard_normal(40)
+    module, _, name = where.rpartition(".")
+    original, calls = getattr(importlib.import_module(module), name), []
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return original(*args, **options)
+
+    monkeypatch.setattr(where, pressed)
+    sol = pf.solve(A, b, k=8, gamma=1.0, node_limit=50)
+    assert calls
+    assert sol.status == "interrupted"
+    assert sol.lower_bound <= sol.objective
+    assert pf.check(sol.certificate, A, b)

@@ -112,41 +112,54 @@ def run(
             at_root = time.monotonic() - started
             status = "interrupted"
         if status == "gap_open" and root.reduced is not None:
-            found = run_search(
-                root,
-                time_limit=max(0.0, limit - at_root) * (_BEFORE_RECHECK if root.beyond_double else 1.0),
-                node_limit=options.node_limit,
-                threads=options.threads,
-                branching=options.branching,
-                memory_limit=options.memory_limit,
-                certificate_limit=options.certificate_limit,
-                poll=poll if reporter.active else None,
-                checkpoint=checkpoint,
-            )
-            status = found.status
+            try:
+                found = run_search(
+                    root,
+                    time_limit=max(0.0, limit - at_root) * (_BEFORE_RECHECK if root.beyond_double else 1.0),
+                    node_limit=options.node_limit,
+                    threads=options.threads,
+                    branching=options.branching,
+                    memory_limit=options.memory_limit,
+                    certificate_limit=options.certificate_limit,
+                    poll=poll if reporter.active else None,
+                    checkpoint=checkpoint,
+                )
+                status = found.status
+            except KeyboardInterrupt:
+                # Before the compiled search listens, or after it: what the root has is a true answer; only its bound has
+                # its records here.
+                status = "interrupted"
+                root.lower_bound = min(root.lower_bound, root.root_bound)
         if reporter.active and status != "interrupted":
             nodes, left = (0, 0) if found is None else (found.nodes, int(status != "optimal"))
             reporter.show(snapshot(root.incumbent.objective, root.lower_bound, nodes, left), last=True)
-    lower_bound = root.claim(root.lower_bound)
-    short = (
-        status == "gap_open"
-        and root.reduced is not None
-        and ceiling >= root.incumbent.objective
-        and time.monotonic() - started < _BEFORE_RECHECK * limit
-    )
-    if status == "optimal" and ceiling < root.incumbent.objective:
-        status = "gap_open"
-    certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
-    if (short or root.beyond_double) and certificate.complete and certificate.records <= _MOST_RECHECKED:
-        # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
-        # the data themselves round less. Beyond double: the checker's alpha, rounded otherwise, may prove less. Half of
-        # the claim's margin is left for another machine's arithmetic.
-        proven = max(provable_bound(certificate, problem.design, problem.y) - 0.5 * root.margin, root.floor)
-        lower_bound = min(proven if short else min(proven, lower_bound), root.incumbent.objective)
-        certificate = replace(certificate, lower_bound=lower_bound)
-        if status in ("optimal", "gap_open") and ceiling >= root.incumbent.objective:
-            status = "optimal" if root.allows(lower_bound) else "gap_open"
-    return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
+
+    def conclude(status: Status) -> Solution:
+        lower_bound = root.claim(root.lower_bound)
+        short = (
+            status == "gap_open"
+            and root.reduced is not None
+            and ceiling >= root.incumbent.objective
+            and time.monotonic() - started < _BEFORE_RECHECK * limit
+        )
+        if status == "optimal" and ceiling < root.incumbent.objective:
+            status = "gap_open"
+        certificate = make_certificate(root, found, lower_bound, options.certificate_limit)
+        if (short or root.beyond_double) and certificate.complete and certificate.records <= _MOST_RECHECKED:
+            # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
+            # the data themselves round less. Beyond double: the checker's alpha, rounded otherwise, may prove less.
+            # Half of the claim's margin is left for another machine's arithmetic.
+            proven = max(provable_bound(certificate, problem.design, problem.y) - 0.5 * root.margin, root.floor)
+            lower_bound = min(proven if short else min(proven, lower_bound), root.incumbent.objective)
+            certificate = replace(certificate, lower_bound=lower_bound)
+            if status in ("optimal", "gap_open") and ceiling >= root.incumbent.objective:
+                status = "optimal" if root.allows(lower_bound) else "gap_open"
+        return _solution(root, status, found, started, at_root, problem.design.reads - reads, lower_bound, certificate)
+
+    try:
+        return conclude(status)
+    except KeyboardInterrupt:
+        return conclude("interrupted")
 
 
 def _solution(
