@@ -126,8 +126,7 @@ def run(
                 )
                 status = found.status
             except KeyboardInterrupt:
-                # Before the compiled search listens, or after it: what the root has is a true answer; only its bound has
-                # its records here.
+                # Before the compiled search listens, or after it: what the root has is a true answer.
                 status = "interrupted"
                 root.lower_bound = min(root.lower_bound, root.root_bound)
         if reporter.active and status != "interrupted":
