@@ -20,7 +20,8 @@ import parsifal._core as _core
 from parsifal.handover import Handover
 from parsifal.limits import TimeUp, limited
 from parsifal.problem import make_problem
-from parsifal.relaxation import WorkingSet, product, stream_gram
+from parsifal.products import product, stream_gram
+from parsifal.relaxation import WorkingSet
 from parsifal.root import solve_root, start_root
 
 RNG = np.random.default_rng(5)

@@ -14,8 +14,9 @@ import parsifal._core as _core
 from parsifal.limits import check_time, seconds_left, thread_limit, unhurried
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
+from parsifal.products import product
 from parsifal.quadratic import Quadratic
-from parsifal.relaxation import WorkingSet, product
+from parsifal.relaxation import WorkingSet
 from parsifal.solution import Incumbent
 
 # A Gram matrix of this many columns is 200 MB, whatever the memory limit is.

@@ -15,19 +15,16 @@ import numpy as np
 import parsifal._core as _core
 from parsifal.design import Design, Scan
 from parsifal.errors import InputError, NonFiniteError, NumericalError
-from parsifal.limits import TimeUp, check_time, limited, seconds_left, thread_limit, usable_cores
+from parsifal.limits import TimeUp, limited, seconds_left
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
+from parsifal.products import product, stream_gram
 from parsifal.quadratic import NodeRelaxation, Quadratic
 from parsifal.rounding import Rounding, safe_dual_value, sum_unit
 from parsifal.sketch import Sketch
 
 # A design that a read walks through in a millisecond is not worth guessing about.
 SLICE_BYTES = 1 << 26
-_BLOCK_BYTES = 1 << 24
 _BYTES_A_SECOND = 2e9  # of a first read; the next ones take as long as it did
-_SMALL_PRODUCT = 1 << 31
-_FEW_ROWS = 512  # where ours is the faster one, too
-_BETWEEN_LOOKS = 1 << 30  # multiplications between two looks at the clock: a tenth of a second
 _LARGEST = 1e152  # whose square is a number with room to spare
 # Relative to 1/2 |y|^2: how exactly the first working set is solved.
 FIRST_TOLERANCE = 1e-3
@@ -198,9 +195,9 @@ class WorkingSet:
         else:
             relative = sum_unit(p.n) * float(np.linalg.norm(alpha))
             started = time.monotonic()
-            beta = self.read(alpha)
+            beta, norms = self.read(alpha)
             self._read_seconds = time.monotonic() - started
-            error = relative * (np.zeros(p.p) if self.norms is None else self.norms)
+            error = relative * norms
         # Together: the read may be cut short, and the point is of use only with its beta.
         self.v, self.alpha, self.beta, self.error = node.v, alpha, beta[self.index], relative
         bound, safe_beta = safe_dual_value(p.y, alpha, beta, error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
@@ -216,16 +213,16 @@ class WorkingSet:
             priced=priced,
         )
 
-    def read(self, v: FloatArray) -> FloatArray:
-        """X'v; the first read also takes the columns' norms, and what a checkpoint keeps of every column."""
+    def read(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """X'v and the columns' norms; the first read takes these, and what a checkpoint keeps of every column."""
         design = self.problem.design
         if self.sketch is not None and self.sketch.products is None:
             scan = self.sketch.read(design, v)
         else:
             scan = design.scan(v, stats=self.norms is None)
-        if scan.squares is not None:
+        if self.norms is None:
             self.norms = rounding_norms(design, scan)
-        return scan.xv
+        return scan.xv, self.norms
 
     def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:
         """Columns outside W above the threshold, the largest first, at most `most`."""
@@ -240,46 +237,9 @@ class WorkingSet:
 
 def rounding_norms(design: Design, scan: Scan) -> FloatArray:
     """What the rounding errors of X'v are relative to, per column, from a read with statistics."""
-    return design.rounding_norms(np.sqrt(np.zeros(0) if scan.squares is None else scan.squares))
-
-
-def product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """a'b; all but large ones without a BLAS, whose threads would go on spinning, and are not ours to count."""
-    work = a.shape[0] * a.shape[1] * b.shape[1]
-    threads = thread_limit()
-    if a.shape[0] <= _FEW_ROWS or work < _SMALL_PRODUCT or threads < usable_cores():
-        return np.asarray(_core.gram(a, b, threads, seconds_left()))
-    # In Fortran order, which the compiled verbs read in place.
-    if work <= _BETWEEN_LOOKS:
-        return np.asarray((b.T @ a).T)
-    out = np.empty((a.shape[1], b.shape[1]), order="F")
-    width = max(64, _BETWEEN_LOOKS // (a.shape[0] * a.shape[1]))
-    for start in range(0, b.shape[1], width):
-        check_time()
-        stop = min(b.shape[1], start + width)
-        first = start if a is b else 0
-        out[first:, start:stop] = (b[:, start:stop].T @ a[:, first:]).T
-        if a is b:
-            out[start:stop, stop:] = out[stop:, start:stop].T
-    return out
-
-
-def stream_gram(
-    design: Design, old: IntArray, new: IntArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``X_old'X_new``, ``X_new'X_new`` and ``X_new'v`` from blocks of rows."""
-    n = design.shape[0]
-    cross, corner, inner = np.zeros((old.size, new.size)), np.zeros((new.size, new.size)), np.zeros(new.size)
-    step = max(256, _BLOCK_BYTES // (8 * (old.size + new.size)))
-    for start in range(0, n, step):
-        stop = min(n, start + step)
-        part = design.rows(start, stop)
-        block = part.columns(new)
-        corner += product(block, block)
-        inner += block.T @ v[start:stop]
-        if old.size:
-            cross += product(part.columns(old), block)
-    return cross, corner, inner
+    if scan.squares is None:
+        raise ValueError("the columns' norms come with a read that takes statistics")
+    return design.rounding_norms(np.sqrt(scan.squares))
 
 
 def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int) -> float:
