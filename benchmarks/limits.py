@@ -97,7 +97,9 @@ def run_interrupts(chosen: Sequence[Case], quick: bool, table: Table) -> int:
         command = [sys.executable, "-m", "benchmarks.limits", "--answer", case.name, *(["--quick"] if quick else [])]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
-            child.stdout.readline()
+            # The first lines tell of the machine; data are made before the word.
+            while (line := child.stdout.readline().strip()) != "ready":
+                assert line, f"{case.name}: the process ended before its solve began"
             time.sleep(0.2 if quick else 1.0)
             pressed = time.monotonic()
             with suppress(ProcessLookupError):

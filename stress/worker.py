@@ -61,13 +61,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--start", type=int, required=True)
+    parser.add_argument("--step", type=int, required=True)
     parser.add_argument("--stop", type=int, required=True)
     parser.add_argument("--pipe", type=int, required=True)
     parser.add_argument("--most", type=int, required=True)
     parser.add_argument("--saved", type=Path, required=True)
     args = parser.parse_args()
     with os.fdopen(args.pipe, "w", encoding="utf-8", buffering=1) as pipe:
-        for number in range(args.start, args.stop):
+        for number in range(args.start, args.stop, args.step):
             print(json.dumps({"begin": number}), file=pipe)
             print(json.dumps(solve_one(args.seed, number, args.saved, args.most)), file=pipe)
 

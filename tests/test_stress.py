@@ -27,7 +27,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_smoke(tmp_path: Path) -> None:
-    done = run("--seed", "11", "--problems", "60", "--most-columns", "30", folder=tmp_path)
+    done = run("--seed", "11", "--problems", "60", "--most-columns", "30", "--jobs", "2", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     summary = json.loads((tmp_path / "seed-11" / "summary.json").read_text())
     assert summary["problems"] == 60

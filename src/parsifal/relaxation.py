@@ -82,6 +82,7 @@ class Round:
     bound: float
     tau: float
     priced: bool  # whether beta is right for the columns that are out, too
+    hurried: bool  # the solve was ended to leave time for the read
 
 
 class WorkingSet:
@@ -178,9 +179,11 @@ class WorkingSet:
         fix_w = fix[self.index]
         q = self.quadratic()
         # Without the read that prices it the relaxation is worth nothing: its time must end before the deadline does.
-        reserve = 1.5 * self._read_seconds
-        with limited(deadline=time.monotonic() + max(0.0, seconds_left() - reserve)):
+        left = seconds_left()
+        until = time.monotonic() + max(0.1 * left, left - self.reserve)
+        with limited(deadline=until):
             node = q.relax(fix_w, self.v, tolerance=tolerance, cutoff=cutoff)
+        hurried = node.stop == "stalled" and time.monotonic() >= until
         self.solves += node.solves
         alpha = self.residual(node.v)
         priced = self.columns is not None or bool(np.count_nonzero(fix_w >= 0) < np.count_nonzero(fix >= 0))
@@ -211,7 +214,13 @@ class WorkingSet:
             bound=bound,
             tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
             priced=priced,
+            hurried=hurried,
         )
+
+    @property
+    def reserve(self) -> float:
+        """Seconds to keep for the next read."""
+        return 1.5 * self._read_seconds
 
     def read(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """X'v and the columns' norms; the first read takes these, and what a checkpoint keeps of every column."""

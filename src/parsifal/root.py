@@ -17,7 +17,7 @@ import numpy as np
 from parsifal.fixing import fix_columns
 from parsifal.handover import DualPoint, Handover
 from parsifal.heuristics import best_support, restart_count, round_relaxation
-from parsifal.limits import TimeUp, limited
+from parsifal.limits import TimeUp, limited, seconds_left
 from parsifal.loss import fit_support
 from parsifal.problem import FixArray, FloatArray, IntArray, Problem
 from parsifal.quadratic import Quadratic
@@ -303,6 +303,11 @@ def _read_rounds(
             work.add(added)
             least = 0.1 * (root.target - root.cutoff)
             inner = max(min(inner, 0.05 * (last.node.primal - last.bound)), least)
+        elif last.hurried:
+            # Once more, if the read took less than was kept for it.
+            if seconds_left() <= work.reserve:
+                root.late = True
+                return
         elif inner > 1e-2 * (root.target - root.cutoff) and last.node.stop != "stalled":
             inner = max(0.1 * inner, 1e-3 * (root.target - root.cutoff))
         else:
