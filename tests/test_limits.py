@@ -146,6 +146,17 @@ def test_a_round_cut_short_leaves_the_working_set_as_it_was() -> None:
     assert work.round(problem.fix, 1e-9).bound >= first.bound - 1e-9
 
 
+def test_a_first_read_that_takes_less_than_was_kept_for_it_is_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A design made while it is read looks larger than it is slow: most of the limit is kept for its first read.
+    monkeypatch.setattr("parsifal.relaxation._BYTES_A_SECOND", 1.0)
+    data = pf.datasets.make_sparse_regression(200, 6000, 8, random_state=0)
+    for limit in (0.5, 60.0):
+        solution = pf.solve(data.X, data.y, 8, 0.1, time_limit=limit, memory_limit=1e6)
+        assert solution.status in ("optimal", "time_limit")
+        assert solution.lower_bound > 0
+    assert solution.status == "optimal"
+
+
 @pytest.mark.parametrize("where", range(1, 12))
 def test_whatever_ends_the_root_its_bound_has_a_record(where: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Ctrl-C at the so-manieth call of a function that every round passes through.
