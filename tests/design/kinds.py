@@ -13,7 +13,6 @@ import dask.array as da
 import h5py
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
@@ -104,11 +103,15 @@ def _nullable() -> Kind:
 
 
 def _polars() -> Kind:
+    import polars as pl  # not above: it does not load under ThreadSanitizer (scripts/sanitize.py)
+
     frame = pl.DataFrame({f"x{j}": values((DTYPES * 2)[j])[:, j] for j in range(P)})
     return Kind(as_design(frame), np.column_stack([values((DTYPES * 2)[j])[:, j] for j in range(P)]).astype(float))
 
 
 def _polars_chunks() -> Kind:
+    import polars as pl
+
     X = values()
     top, bottom = pl.DataFrame(X[:20]), pl.DataFrame(X[20:])
     return Kind(as_design(pl.concat([top, bottom], rechunk=False)), X)
