@@ -163,7 +163,8 @@ def test_gradient_and_weak_duality(seed: int) -> None:
         scale = np.abs(oracle.y).max()
         for _ in range(5):
             alpha = rng.standard_normal(oracle.n) * scale * 10 ** rng.uniform(-3, 0)
-            bound, _ = oracle.bound(alpha, oracle.quadratic(alpha), nothing, everything, k)
+            reach = float(np.linalg.norm(alpha))
+            bound, _ = oracle.bound(alpha, oracle.quadratic(alpha), nothing, everything, k, reach=reach)
             assert bound <= best * (1 + 1e-9)
 
 

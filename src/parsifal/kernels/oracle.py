@@ -10,7 +10,7 @@ which is the loss of sparse regression with |Z_j'alpha|^2 in place of (x_j'alpha
 
 Kernels of low rank are held as factors Z_j, side by side; the others as matrices. A factor that leaves out a part E_j
 of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one
-for the kernel as given.
+for the kernel as given. Rounding is bounded and taken off as well (docs/numerics.md).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, lapack, qr
 
 from parsifal.errors import InputError, NumericalError
+from parsifal.rounding import sum_unit
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -32,13 +33,15 @@ _EPS = float(np.finfo(np.float64).eps)
 _LOW_RANK = 0.4
 # Part of a kernel's trace that its factor may leave out; bounds pay for it.
 _LEFT_OUT = 1e-13
+# Inner products that are off by more than this may not stand in for the data.
+_MOST_SLACK = 1e-9
 # A matrix whose factor would leave out more, for want of digits in its entries, stays a matrix: gaps could not close.
 _MOST_LEFT_OUT = 1e-11
 
 
 @dataclass(frozen=True)
 class Block:
-    """One kernel: a factor Z, or a matrix K, and a bound on the eigenvalues of what the factor leaves out."""
+    """One kernel: a factor Z, or a matrix, and a bound on the eigenvalues of the kernel less what is held of it."""
 
     factor: FloatArray | None
     matrix: FloatArray | None
@@ -50,7 +53,7 @@ def factor_block(Z: FloatArray) -> Block:
     n, r = Z.shape
     if r <= _LOW_RANK * n:
         return Block(np.ascontiguousarray(Z), None)
-    return Block(None, Z @ Z.T)
+    return Block(None, Z @ Z.T, sum_unit(r) * float(np.sum(Z * Z)))
 
 
 def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
@@ -63,7 +66,8 @@ def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
     name : str
         What to call it in an error.
     eps : float
-        Relative rounding error of the entries; a matrix that is indefinite by no more is replaced by its positive part.
+        Relative rounding error of the entries; a matrix that is indefinite by no more is replaced by its positive part,
+        which then is the kernel.
     """
     n = len(K)
     size = float(np.max(np.abs(K), initial=0.0))
@@ -92,9 +96,10 @@ def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
             "only such a matrix is a kernel"
         )
     # No eigenvalue is larger than the largest sum of a row's sizes.
-    left_out = float(np.abs(rest).sum(axis=1).max()) + 4.0 * n * _EPS * size
+    left_out = float(np.abs(rest).sum(axis=1).max()) * (1.0 + sum_unit(n)) + n * sum_unit(rank) * size
     if rank > _LOW_RANK * n or left_out > _MOST_LEFT_OUT * trace:
-        return Block(None, K)
+        # The mean of two entries is rounded.
+        return Block(None, K, n * sum_unit(0) * size)
     return Block(Z, None, left_out)
 
 
@@ -132,10 +137,12 @@ class Oracle:
         matrices = [blocks[j].matrix for j in self._full]
         self._K = np.stack([K for K in matrices if K is not None]) if matrices else np.zeros((0, 0, 0))
         self.left_out = np.array([block.left_out for block in blocks])
+        self.slack = 0.0  # of inner products among [Z, y], relative to the norms, where others stand in for the data
+        self.size = float(np.linalg.norm(y))
         if compress and len(self._full) == 0 and Z.shape[1] + 1 < len(y):
-            # Only inner products matter: the R factor of [Z, y] stands in for the data.
-            R = qr(np.column_stack([Z, y]), mode="r", check_finite=False)[0][: Z.shape[1] + 1]
-            Z, y = np.ascontiguousarray(R[:, :-1]), np.ascontiguousarray(R[:, -1])
+            R, slack = compressed(np.column_stack([Z, y]))
+            if slack <= _MOST_SLACK:
+                Z, y, self.slack = np.ascontiguousarray(R[:, :-1]), np.ascontiguousarray(R[:, -1]), slack
         self._Z = Z
         self._views: list[FloatArray | None] = [None] * self.m
         for at, j in enumerate(self._low.tolist()):
@@ -144,9 +151,9 @@ class Oracle:
         self.n = len(y)
         self._owner = np.repeat(np.arange(len(self._low)), np.diff(self._start))
         self._nonempty = np.flatnonzero(np.diff(self._start) > 0)
-        self.norms = np.zeros(self.m)  # bounds on the largest eigenvalue
-        self.norms[self._low] = self._sum_by_kernel(np.einsum("ij,ij->j", Z, Z))
-        self.norms[self._full] = np.einsum("jii->j", self._K) if len(self._full) else 0.0
+        # What the rounding of q_j is relative to: Frobenius norms of factors and of matrices.
+        self._factor_norms = np.sqrt(self._sum_by_kernel(np.einsum("ij,ij->j", Z, Z)))
+        self._matrix_norms = np.sqrt(np.einsum("jab,jab->j", self._K, self._K))
 
     def value_and_gradient(self, s: FloatArray) -> tuple[float, FloatArray]:
         """c(s) + penalty sum(s) and its gradient, for weights in [0, 1]."""
@@ -205,34 +212,66 @@ class Oracle:
         return System(B, [self.gamma * s[j] * self.matrix(j) for j in whole])
 
     def bound(
-        self, alpha: FloatArray, q: FloatArray, fixed_in: npt.NDArray[np.bool_], free: npt.NDArray[np.bool_], room: int
+        self,
+        alpha: FloatArray,
+        q: FloatArray,
+        fixed_in: npt.NDArray[np.bool_],
+        free: npt.NDArray[np.bool_],
+        room: int,
+        *,
+        reach: float,
     ) -> tuple[float, FloatArray]:
-        """D(alpha) at a node, less what rounding may be worth, and the terms a_j that it was made of.
+        """D(alpha) at a node, less all that rounding can be worth, and the terms a_j that it was made of, rounded up.
 
         Parameters
         ----------
         alpha, q : ndarray
-            Any vector, and `quadratic` of it.
+            Any vector, and `quadratic` of it. Where others stand in for the data it must come from `System.point`.
         fixed_in, free : boolean masks
             Kernels that are in, and kernels that are open; the others are out.
         room : int
             How many of the open ones may enter.
+        reach : float
+            Sizes of the terms that alpha is the sum of, from `System.point`.
         """
-        size = float(alpha @ alpha)
-        root = np.sqrt(size)
-        # n eps |Z_j| |alpha| bounds the rounding of Z_j'alpha.
-        rough = 4.0 * _EPS * (self.n + 16)
-        safe = q + self.left_out * size + rough * root * np.sqrt(self.norms) * (2.0 * np.sqrt(q) + rough * root)
+        unit, square = sum_unit(self.n), float(alpha @ alpha)
+        length = float(np.sqrt(square))
+        # Stand-ins R for the data A: the dual point is y - Zw in the data, alpha + slip in the stand-ins.
+        slip = sum_unit(self.n) * reach if self.slack else 0.0
+        relative = unit * length + slip + self.slack * reach
+        safe = q + self.left_out * square
+        error = relative * self._factor_norms
+        safe[self._low] += error * (2.0 * np.sqrt(q[self._low]) + error)
+        safe[self._full] += 2.0 * unit * square * self._matrix_norms
+        safe *= 1.0 + sum_unit(self.n + self._Z.shape[1])
         a = 0.5 * self.gamma * safe - self.penalty
-        value = float(self.y @ alpha) - 0.5 * size - float(a[fixed_in].sum())
-        value -= float(largest(a[free], room).sum())
-        return float(value - rough * (abs(float(self.y @ alpha)) + size)), a
+        a += sum_unit(0) * (np.abs(a) + self.penalty)
+        chosen = largest(a[free], room)
+        inside = float(a[fixed_in].sum())
+        first = float(self.y @ alpha)
+        value = first - 0.5 * square - inside - float(chosen.sum())
+        blur = self.size * relative + 0.5 * (self.slack * reach**2 + slip * (2.0 * length + slip) + unit * square)
+        sizes = abs(first) + 0.5 * square + float(np.abs(a[fixed_in]).sum()) + float(chosen.sum())
+        return float(value - blur - sum_unit(int(np.count_nonzero(fixed_in)) + len(chosen)) * sizes), a
 
     def _sum_by_kernel(self, values: FloatArray) -> FloatArray:
         out = np.zeros(len(self._low))
         if len(self._nonempty):
             out[self._nonempty] = np.add.reduceat(values, self._start[self._nonempty])
         return out
+
+
+def compressed(A: FloatArray) -> tuple[FloatArray, float]:
+    """Fewer rows with the same inner products of columns: the R factor, and by how much its products are off at most,
+    relative to the columns' norms; that is looked at, not believed."""
+    R = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
+    norms = np.linalg.norm(A, axis=0)
+    scale = np.outer(norms, norms)
+    off = np.abs(R.T @ R - A.T @ A)
+    if np.any(off[scale == 0.0]):
+        return R, np.inf
+    worst = float(np.max(np.divide(off, scale, out=np.zeros_like(off), where=scale > 0.0), initial=0.0))
+    return R, worst + sum_unit(len(A)) + sum_unit(len(R))
 
 
 def largest(values: FloatArray, count: int) -> FloatArray:
@@ -270,5 +309,15 @@ class System:
             return v.copy()
         if self._B is None:
             return np.asarray(cho_solve(self._cho, v, check_finite=False))
-        inner = cho_solve(self._cho, self._B.T @ v, check_finite=False)
-        return np.asarray(v - self._B @ inner)
+        return np.asarray(v - self._B @ self._inner(self._B, v))
+
+    def point(self, y: FloatArray) -> tuple[FloatArray, float]:
+        """``solve(y)``, and the sizes of the terms that it is the sum of: |y| and those of B's columns."""
+        size = float(np.linalg.norm(y))
+        if self._cho is None or self._B is None:
+            return self.solve(y), size
+        inner = self._inner(self._B, y)
+        return y - self._B @ inner, size + float(np.abs(inner) @ np.linalg.norm(self._B, axis=0))
+
+    def _inner(self, B: FloatArray, v: FloatArray) -> FloatArray:
+        return np.asarray(cho_solve(self._cho, B.T @ v, check_finite=False))

@@ -73,10 +73,10 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
     """
     s = feasible(node, s)
     best, terms, value = -math.inf, np.zeros(oracle.m), math.inf
-    system, alpha, q, value = _evaluate(oracle, s)
+    system, alpha, reach, q, value = _evaluate(oracle, s)
     steps = 0
     for steps in range(1, _MOST_STEPS + 1):
-        lower_bound, a = oracle.bound(alpha, q, node.fixed_in, node.free, node.room)
+        lower_bound, a = oracle.bound(alpha, q, node.fixed_in, node.free, node.room, reach=reach)
         if lower_bound > best:
             best, terms = lower_bound, a
         gap = value - best
@@ -88,8 +88,8 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
         if steps <= 2 or (gap > 0.05 * value and steps <= 6):
             moved = _majorise(oracle, node, s, q)
             trial = _evaluate(oracle, moved)
-            if trial[3] < value:
-                s, (system, alpha, q, value) = moved, trial
+            if trial[-1] < value:
+                s, (system, alpha, reach, q, value) = moved, trial
         direction, slope = _newton(oracle, node, s, system, alpha, q)
         if not slope < 0.0:
             break
@@ -98,12 +98,12 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
             check_time()
             moved = s + t * direction
             trial = _evaluate(oracle, moved)
-            if trial[3] <= value + 1e-4 * t * slope:
+            if trial[-1] <= value + 1e-4 * t * slope:
                 break
             t *= 0.5
         else:
             break
-        s, (system, alpha, q, value) = moved, trial
+        s, (system, alpha, reach, q, value) = moved, trial
     return Relaxed(s=s, value=value, lower_bound=best, terms=terms, steps=steps)
 
 
@@ -125,11 +125,11 @@ def feasible(node: Node, s: FloatArray) -> FloatArray:
     return out
 
 
-def _evaluate(oracle: Oracle, s: FloatArray) -> tuple[System, FloatArray, FloatArray, float]:
+def _evaluate(oracle: Oracle, s: FloatArray) -> tuple[System, FloatArray, float, FloatArray, float]:
     system = oracle.system(s)
-    alpha = system.solve(oracle.y)
+    alpha, reach = system.point(oracle.y)
     q = oracle.quadratic(alpha)
-    return system, alpha, q, oracle.value(s, alpha, q)
+    return system, alpha, reach, q, oracle.value(s, alpha, q)
 
 
 def _majorise(oracle: Oracle, node: Node, s: FloatArray, q: FloatArray) -> FloatArray:

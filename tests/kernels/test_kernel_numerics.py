@@ -1,0 +1,107 @@
+"""The bounds of `solve_kernels` and `solve_groups` against exact rational arithmetic, without a tolerance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parsifal as pf
+from parsifal.kernels.oracle import Block, Oracle, compressed, factor_block, matrix_block
+from tests.rational import Matrix, dot, exact, rows, solve
+
+
+def exact_kernel(given: np.ndarray, factor: bool) -> Matrix:
+    """ZZ', or the matrix itself, as fractions."""
+    entries = rows(given)
+    if not factor:
+        return [[(entries[i][j] + entries[j][i]) / 2 for j in range(len(entries))] for i in range(len(entries))]
+    return [[dot(a, b) for b in entries] for a in entries]
+
+
+def exact_loss(kernels: list[Matrix], y: np.ndarray, gamma: float) -> Fraction:
+    n, weight, response = len(y), Fraction(gamma), exact(y)
+    system = [
+        [Fraction(int(i == j)) + weight * sum((K[i][j] for K in kernels), Fraction(0)) for j in range(n)]
+        for i in range(n)
+    ]
+    return dot(response, solve(system, response)) / 2
+
+
+def least(kernels: list[Matrix], y: np.ndarray, gamma: float, penalty: float, k: int) -> Fraction:
+    sets = (chosen for size in range(k + 1) for chosen in combinations(range(len(kernels)), size))
+    return min(exact_loss([kernels[j] for j in S], y, gamma) + Fraction(penalty) * len(S) for S in sets)
+
+
+def draw(rng: np.random.Generator, tall: bool) -> tuple[list[Any], list[Matrix], np.ndarray]:
+    """Factors over eight decades, some of dependent columns; short ones come with matrices of full rank."""
+    n, m = (11, 4) if tall else (5, 4)
+    given: list[Any] = []
+    kernels = []
+    for j in range(m):
+        Z = rng.standard_normal((n, 2 if tall else 1 + j % 2)) * 10.0 ** rng.integers(-4, 4)
+        if tall and j == 2:
+            Z[:, 1] = Z[:, 0] * (1 + 1e-12)
+        if not tall and j == 3:
+            A = rng.standard_normal((n, n))
+            given.append(A @ A.T)
+            kernels.append(exact_kernel(given[-1], False))
+            continue
+        given.append(("factor", Z))
+        kernels.append(exact_kernel(Z, True))
+    y = rng.standard_normal(n) * 10.0 ** rng.integers(-3, 3)
+    if rng.random() < 0.5:
+        y = given[0][1].sum(axis=1) * (1 + 1e-9 * y)
+    return given, kernels, y
+
+
+@pytest.mark.parametrize("tall", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bound_is_below_every_set(seed: int, tall: bool) -> None:
+    rng = np.random.default_rng(seed)
+    given, kernels, y = draw(rng, tall)
+    scale = max(float(sum(K[i][i] for i in range(len(y)))) for K in kernels)
+    for gamma in (1e-3 / scale, 1.0 / scale, 1e6 / scale):
+        penalty = float(0.01 * y @ y) if seed % 3 == 0 else 0.0
+        k = 1 + seed % 2
+        solution = pf.solve_kernels(given, y, k, gamma, penalty=penalty)
+        assert Fraction(solution.lower_bound) <= least(kernels, y, gamma, penalty, k)
+        assert solution.lower_bound >= solution.objective - 1e-6 * abs(solution.objective) - 1e-9 * float(y @ y)
+
+
+@pytest.mark.parametrize("kind", ["factors", "stand-ins", "matrix", "wide factor"])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_value_of_one_set_is_not_exceeded(seed: int, kind: str) -> None:
+    """One kernel that is in: at its own alpha the dual value is the loss, and only rounding is between the two."""
+    rng = np.random.default_rng(100 + seed)
+    n = 9
+    Z = rng.standard_normal((n, {"matrix": n, "wide factor": n - 1}.get(kind, 2))) * 10.0 ** rng.integers(-3, 4)
+    y = rng.standard_normal(n) * 10.0 ** rng.integers(-3, 4)
+    gamma = 10.0 ** rng.integers(-2, 5) / float(np.sum(Z * Z))
+    block: Block = matrix_block(Z @ Z.T, "K") if kind == "matrix" else factor_block(Z)
+    kernel = exact_kernel(Z @ Z.T, False) if kind == "matrix" else exact_kernel(Z, True)
+    oracle = Oracle([block], y, gamma, compress=kind == "stand-ins")
+    assert (oracle.slack > 0.0) == (kind == "stand-ins")
+    alpha, reach = oracle.system(np.ones(1)).point(oracle.y)
+    inside, nothing = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
+    bound, _ = oracle.bound(alpha, oracle.quadratic(alpha), inside, nothing, 0, reach=reach)
+    loss = exact_loss([kernel], y, gamma)
+    assert Fraction(bound) <= loss
+    assert bound >= float(loss) - 1e-11 * float(y @ y)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_inner_products_of_stand_ins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((12, 4)) * 10.0 ** rng.integers(-5, 5, 4)
+    A[:, 3] = A[:, 2] if seed % 2 else 0.0
+    R, slack = compressed(A)
+    assert 0 < slack < 1e-13
+    norms = [dot(a, a) for a in rows(A.T)]
+    for i, (a, r) in enumerate(zip(rows(A.T), rows(R.T))):
+        for j, (b, q) in enumerate(zip(rows(A.T), rows(R.T))):
+            off = dot(a, b) - dot(r, q)
+            assert off * off <= Fraction(slack) ** 2 * norms[i] * norms[j]
