@@ -75,7 +75,7 @@ bench-instructions: $(STAMP)
 bench-instructions-update: $(STAMP)
 	$(BIN)/python -m benchmarks.instructions --update
 
-# Whether time limits, Ctrl-C and memory limits hold; ten minutes of an idle machine.
+# Whether time limits, Ctrl-C and memory limits hold; a quarter of an hour of an idle machine.
 limits: $(STAMP)
 	$(BIN)/python -m benchmarks.limits
 

@@ -13,6 +13,7 @@ import scipy.sparse
 
 import parsifal as pf
 from benchmarks import instances
+from benchmarks.suite.cases import full
 from parsifal.datasets import SyntheticDesign, make_sparse_regression
 
 Answer = Any  # a Solution, a Path, a Ranking or a KernelSolution
@@ -120,6 +121,14 @@ def groups(name: str, n: int, p: int) -> Case:
         return (lambda limit: pf.solve_groups(X, y, labels, 6, 1.0, time_limit=limit)), None
 
     return Case(name=name, make=make)
+
+
+def suite_cases() -> Iterator[Case]:
+    """Every problem of the benchmark suite's full plan whose data are here."""
+    for case in full().cases:
+        row = case.instance
+        if row.n:
+            yield solve_case(case.key, lambda row=row: row.draw(0), k=row.k, gamma=row.gamma)
 
 
 def cases(quick: bool) -> Iterator[Case]:

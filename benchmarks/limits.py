@@ -1,9 +1,9 @@
 """Do limits hold? `python -m benchmarks.limits [--quick] [names]`
 
-Every case is solved with a time limit of 2, 0.5 and 0.1 s. What counts is by how much it overshoots (at most 0.5 s on a
-machine that has nothing else to do), and that the answer is valid all the same: the certificate is checked where there
-is one. Then each is run without a limit, Ctrl-C is pressed after a second, and the time to the answer taken. Last, the
-memory that a solve takes beside its `memory_limit`.
+Every case is solved with a time limit of 2, 0.5 and 0.1 s, every problem of the benchmark suite with one of 2 s. What
+counts is by how much it overshoots (at most 0.5 s on a machine that has nothing else to do), and that the answer is
+valid all the same: the certificate is checked where there is one. Then each case is run without a limit, Ctrl-C is
+pressed after a second, and the time to the answer taken. Last, the memory that a solve takes beside its `memory_limit`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import parsifal as pf
-from benchmarks.limit_cases import Case, cases, drawn
+from benchmarks.limit_cases import Case, cases, drawn, suite_cases
 from benchmarks.memory import peak_increase
 from benchmarks.report import Column, Table, environment, parser
 
@@ -163,11 +163,17 @@ def main(argv: Sequence[str]) -> None:
     if args.answer is not None:
         answer_to(args.answer, args.quick)
         return
-    chosen = [case for case in cases(args.quick) if not args.names or any(word in case.name for word in args.names)]
+
+    def wanted(case: Case) -> bool:
+        return not args.names or any(word in case.name for word in args.names)
+
+    chosen = [case for case in cases(args.quick) if wanted(case)]
     bad = 0
     if args.only in (None, "time"):
         table = Table("limits", "Time limits: took less limit is to be at most half a second", TIME, args.json)
         bad += run_limits(chosen, (0.2,) if args.quick else (2.0, 0.5, 0.1), table)
+        if not args.quick:
+            bad += run_limits([case for case in suite_cases() if wanted(case)], (2.0,), table)
     if args.only in (None, "interrupt"):
         table = Table("interrupts", "Ctrl-C: answered within a second", INTERRUPT, args.json)
         bad += run_interrupts(chosen, args.quick, table)
