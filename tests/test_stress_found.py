@@ -27,6 +27,7 @@ FOUND = {
     ): "the checker let a sparse, centred column round like a read of it, in a frame that has it",
     (20261117, 2535): "the checker's test of a diagonal failed on a zero column",
     (20261117, 2889): "a sparse, centred column again",
+    (20261120, 12628): "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
 }
 
 

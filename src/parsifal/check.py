@@ -290,14 +290,13 @@ class _Tree:
         if not np.any(diagonal):
             return self.plain_base(alpha), plain, _unit(n) * length * norms, columns
         # v'beta with v = w / S and beta = S plain is w'plain; LS loses 1/2 sum d w^2. Here alpha must be y - X w, which
-        # it is up to `drift`.
+        # it is up to `drift`: every entry is a sum of as many terms as w has entries, and one.
         squares, fit = 0.5 * float(alpha @ alpha) - 0.5 * float(diagonal @ dense**2), float(dense @ plain)
         scale = 1.0 / np.sqrt(1.0 + self.c.gamma * diagonal)
         size = float(np.abs(dense) @ norms) + float(np.abs(dense) @ np.sqrt(np.abs(diagonal)))
-        unit = _unit(n + columns.size)
-        drift = unit * (self.size + size)
-        off = drift + unit * (length + size)
-        return squares + fit - 2 * off * (length + size + drift), scale * plain, off * scale * norms, columns
+        drift = _unit(index.size) * (self.size + size)
+        off = drift + _unit(n) * length + _unit(0) * size
+        return squares + fit - 3 * off * (length + size + drift), scale * plain, off * scale * norms, columns
 
     def plain_base(self, alpha: FloatArray) -> float:
         """y'alpha - 1/2 |alpha|^2 less its rounding error: right for any alpha, however alpha was rounded."""

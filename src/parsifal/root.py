@@ -25,7 +25,7 @@ from parsifal.reduce import Reduced, fit_in_time, most_columns, reduce
 from parsifal.relaxation import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.rounding import sum_unit
 from parsifal.solution import Incumbent, reconcile, relative_gap
-from parsifal.tighten import Tightened, tighten, tightening_diagonal
+from parsifal.tighten import Tightened, strain, tighten, tightening_diagonal
 
 # The part of the allowed gap that the claim keeps as a distance from what was computed, so that a check in other
 # arithmetic reaches it; pruning leaves a little more.
@@ -72,6 +72,7 @@ class Root:
     first_beta: FloatArray = field(default_factory=lambda: np.empty(0))
     solves: int = 0
     largest_square: float = 0.0  # of the columns' norms, among those gathered
+    strain: float = 0.0  # what the rounding of alpha can be worth in a tightened bound
     root_bound: float = -np.inf
     ceiling: float = np.inf  # supports above it are of no interest
     most_columns: int = 5000  # that may be gathered
@@ -140,8 +141,9 @@ class Root:
 
     @property
     def beyond_double(self) -> bool:
-        """Whether gamma |x_j|^2 is so large that the last digit of alpha = y - X w shows in the dual value."""
-        return self.problem.gamma * self.largest_square > _BEYOND_DOUBLE
+        """Whether the last digits of alpha = y - X w show in the dual value: where gamma |x_j|^2 is large, or what they
+        can be worth in a tightened one is not small beside the claim's margin."""
+        return self.problem.gamma * self.largest_square > _BEYOND_DOUBLE or self.strain > 0.3 * self.margin
 
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
@@ -353,6 +355,8 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         v = node.v * scale
         dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
         diagonal = None if tightened is None else tightened.diagonal
+        if tightened is not None:
+            root.strain = max(root.strain, strain(p, q.rounding.norm, node, reduced.fix))
         try:
             with suppress(TimeUp):
                 starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)

@@ -16,8 +16,10 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.limits import seconds_left
-from parsifal.problem import FloatArray
-from parsifal.quadratic import Quadratic
+from parsifal.problem import FixArray, FloatArray, Problem
+from parsifal.quadratic import NodeRelaxation, Quadratic
+from parsifal.relaxation import threshold
+from parsifal.rounding import sum_unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +61,12 @@ def tighten(problem: Quadratic, diagonal: FloatArray) -> Tightened:
         rounding=problem.rounding.tightened(scale, problem.v0),
     )
     return Tightened(quadratic=quadratic, diagonal=diagonal, scale=scale)
+
+
+def strain(p: Problem, norms: FloatArray, node: NodeRelaxation, fix: FixArray) -> float:
+    """What the rounding of alpha = y - X w can be worth at a tightened node: gamma |beta_j| times the error of beta_j,
+    over the columns that the dual value takes, or nearly. `norms` are those of the tightened columns."""
+    size = np.abs(node.best_beta)
+    near = size >= 0.999 * threshold(node.best_beta, fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
+    reach = float(np.linalg.norm(p.y)) + 2 * float(np.abs(node.best_v) @ norms)
+    return sum_unit(int(np.count_nonzero(node.best_v))) * reach * p.gamma * float(size[near] @ norms[near])
