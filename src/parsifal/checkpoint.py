@@ -23,11 +23,12 @@ import numpy.typing as npt
 from parsifal.archive import Unreadable, load_arrays
 from parsifal.checkpoint_layout import check_layout
 from parsifal.errors import DataError, InputError
+from parsifal.fixing import threshold
 from parsifal.handover import Handover, PricedPoint
 from parsifal.problem import IntArray, Problem
 from parsifal.quadratic import Quadratic
 from parsifal.reduce import Reduced
-from parsifal.relaxation import WorkingSet, rounding_norms, threshold
+from parsifal.relaxation import WorkingSet, rounding_norms
 from parsifal.root import ProofStep, Root
 from parsifal.rounding import Rounding, sum_unit
 from parsifal.sketch import Sketch

@@ -31,3 +31,15 @@ def fix_columns(
     """
     new, count = _core.fix_columns(beta, bound, cutoff, fix, gamma, penalty, k)
     return np.asarray(new, dtype=np.int8), int(count)
+
+
+def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int) -> float:
+    """tau: the smallest |beta_j| that the dual's best completion takes."""
+    floor = float(np.sqrt(2 * penalty / gamma))
+    free = np.abs(beta[fix == 0])
+    room = k - int(np.count_nonzero(fix == 1))
+    if room <= 0:
+        return np.inf
+    if free.size <= room:
+        return floor
+    return max(floor, float(-np.partition(-free, room - 1)[room - 1]))

@@ -15,6 +15,7 @@ import numpy as np
 import parsifal._core as _core
 from parsifal.design import Design, Scan
 from parsifal.errors import InputError, NonFiniteError, NumericalError
+from parsifal.fixing import threshold
 from parsifal.limits import TimeUp, limited, seconds_left
 from parsifal.problem import FixArray, FloatArray, Gamma, IntArray, Problem, check_number, make_problem
 from parsifal.products import product, stream_gram
@@ -249,18 +250,6 @@ def rounding_norms(design: Design, scan: Scan) -> FloatArray:
     if scan.squares is None:
         raise ValueError("the columns' norms come with a read that takes statistics")
     return design.rounding_norms(np.sqrt(scan.squares))
-
-
-def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int) -> float:
-    """tau: the smallest |beta_j| that the dual's best completion takes."""
-    floor = float(np.sqrt(2 * penalty / gamma))
-    free = np.abs(beta[fix == 0])
-    room = k - int(np.count_nonzero(fix == 1))
-    if room <= 0:
-        return np.inf
-    if free.size <= room:
-        return floor
-    return max(floor, float(-np.partition(-free, room - 1)[room - 1]))
 
 
 def _check_scales(column: float, y: float) -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import parsifal._core as _core
+from parsifal.fixing import threshold
 from parsifal.limits import seconds_left
 from parsifal.problem import FixArray, FloatArray, Problem
 from parsifal.quadratic import NodeRelaxation, Quadratic
-from parsifal.relaxation import threshold
 from parsifal.rounding import sum_unit
 
 
