@@ -60,11 +60,21 @@ def answer_of(problem: StressProblem, method: str, solution: Solution, *, constr
     )
 
 
+def rounding_of(problem: StressProblem, answer: Answer) -> float:
+    """What docs/numerics.md allows an objective to be off by: y - X w rounds relative to its terms, and these can be far
+    above it where coefficients of nearly equal columns cancel."""
+    active = np.flatnonzero(answer.coef)
+    norms = np.linalg.norm(problem.dense[:, active], axis=0)
+    terms = float(np.linalg.norm(problem.y)) + float(np.abs(answer.coef[active]) @ norms)
+    blur = 2.0**-53 * (active.size + 8) * terms
+    return blur * (float(np.sqrt(2 * max(answer.value, 0.0))) + blur)
+
+
 def faults_of(problem: StressProblem, answer: Answer) -> list[str]:
     """What is wrong with one answer by itself."""
     faults, name = [], answer.method
     support = answer.support
-    slack = ROUNDING * abs(answer.value) + FLOOR * problem.half
+    slack = ROUNDING * abs(answer.value) + FLOOR * problem.half + rounding_of(problem, answer)
     if support.size > problem.most or np.any(np.diff(support) <= 0):
         faults.append(f"{name}: support {support.tolist()} is not sorted, or larger than k")
     if not set(problem.force_in) <= set(support.tolist()) or set(problem.force_out) & set(support.tolist()):

@@ -28,6 +28,7 @@ FOUND = {
     (20261117, 2535): "the checker's test of a diagonal failed on a zero column",
     (20261117, 2889): "a sparse, centred column again",
     (20261120, 12628): "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
+    (20261121, 1070): "the referee forgot that terms of 1e12 cancel in y - X w, and round",
 }
 
 
