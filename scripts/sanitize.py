@@ -29,7 +29,8 @@ FLAG = {"both": "address,undefined"}
 # Tests that start threads in the core; the others do under `thread` what they do under `address`, only slower.
 THREADED = ["tests/test_solve.py", "tests/test_limits.py", "tests/test_checkpoint.py", "tests/test_path.py"]
 THREADED += ["tests/test_symmetry.py", "tests/test_synthetic.py", "tests/test_core_state.py"]
-THREADED += ["tests/design/test_conformance.py", "tests/design/test_reads.py"]
+# Scans of every data type and layout are the hammer's.
+THREADED += ["tests/design/test_reads.py"]
 # Nothing here reaches the core, or it times and measures what a sanitizer changes.
 LEFT_OUT = ["tests/reporting", "tests/paper", "tests/test_plots.py", "tests/test_import.py", "tests/test_lock.py"]
 LEFT_OUT += ["tests/test_benchmarks.py", "tests/test_suite.py", "tests/test_suite_peers.py", "tests/test_dispatch.py"]
@@ -139,12 +140,12 @@ def main(arguments: list[str]) -> int:
     wrapper = ["setarch", "-R"] if kind == "thread" else []
     passed = run("hammer", [python, "scripts/hammer.py", "--rounds", "1" if quick else "3"], env, wrapper)
     if not quick:
-        skip = [*(f"--ignore={name}" for name in LEFT_OUT), *(f"--deselect={name}" for name in DESELECT)]
-        tests = THREADED if kind == "thread" else ["tests", *skip]
+        deselect = [f"--deselect={name}" for name in DESELECT]
+        tests = THREADED if kind == "thread" else ["tests", *(f"--ignore={name}" for name in LEFT_OUT)]
         # Under ThreadSanitizer the worker processes of pytest-xdist die; the tests' own threads keep the cores busy.
         # Polars brings an allocator that does not start under it.
         workers = ["-p", "no:xdist", "-k", "not polars"] if kind == "thread" else ["-n", "2"]
-        command = [python, "-m", "pytest", "-q", *workers, "-p", "no:cacheprovider", *(rest or tests)]
+        command = [python, "-m", "pytest", "-q", *workers, "-p", "no:cacheprovider", *(rest or [*tests, *deselect])]
         passed = run("tests", command, env, wrapper) and passed
     reports = findings(place / "log")
     for report in reports:

@@ -61,8 +61,8 @@ def answer_of(problem: StressProblem, method: str, solution: Solution, *, constr
 
 
 def rounding_of(problem: StressProblem, answer: Answer) -> float:
-    """What docs/numerics.md allows an objective to be off by: y - X w rounds relative to its terms, and these can be far
-    above it where coefficients of nearly equal columns cancel."""
+    """What docs/numerics.md allows an objective to be off by: y - X w rounds relative to its terms, which are far above
+    it where coefficients of nearly equal columns cancel."""
     active = np.flatnonzero(answer.coef)
     norms = np.linalg.norm(problem.dense[:, active], axis=0)
     terms = float(np.linalg.norm(problem.y)) + float(np.abs(answer.coef[active]) @ norms)

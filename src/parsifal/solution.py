@@ -97,7 +97,7 @@ def reconcile(objective: float, lower_bound: float, scale: float) -> float:
     """
     if lower_bound > objective + 1e-9 * (abs(objective) + scale):
         raise NumericalError(
-            f"the lower bound {lower_bound!r} is above the objective {objective!r}; "
+            f"the lower bound {float(lower_bound)!r} is above the objective {float(objective)!r}; "
             "the data are too badly scaled for double precision: rescale the columns or use a smaller gamma"
         )
     return min(lower_bound, objective)
