@@ -43,10 +43,21 @@ std::size_t width(const Table& x) { return x.columns.size(); }
 std::size_t width(const SparseMatrix& x) { return x.p; }
 std::size_t width(const SyntheticMatrix& x) { return x.p; }
 
+// Vectorised loops may step from one aligned block of entries to the next, so entries must lie where their type wants
+// them; NumPy and nanobind do not see to that.
+bool is_aligned(std::uintptr_t data, std::size_t item) { return data % item == 0; }
+
+template <class Array>
+void check_aligned(const Array& array) {
+    check(is_aligned(reinterpret_cast<std::uintptr_t>(array.data()), sizeof(*array.data())),
+          "an array is not aligned; pass np.require(array, requirements='A')");
+}
+
 template <class Array>
 auto* pointer(const Array& array, std::size_t length, const char* what) {
     if (!array.is_valid()) return static_cast<decltype(array.data())>(nullptr);
     check(array.shape(0) == length, what);
+    check_aligned(array);
     return array.data();
 }
 
@@ -71,6 +82,8 @@ template <class Matrix>
 void gather_matrix(const Matrix& x, const Index& idx, const Out2& out, int threads, double seconds) {
     const std::size_t m = idx.shape(0);
     check(out.shape(0) == rows(x) && out.shape(1) == m, "out must have one row a row of X and one column an index");
+    check_aligned(idx);
+    check_aligned(out);
     for (std::size_t k = 0; k < m; ++k) {
         check(idx.data()[k] >= 0 && static_cast<std::size_t>(idx.data()[k]) < width(x), "index out of range");
     }
@@ -137,6 +150,8 @@ void bind_scan(nb::module_& m) {
             [](SparseMatrix* self, std::uintptr_t data, std::uintptr_t indices, std::uintptr_t indptr, bool is_csc,
                bool is_f32, bool is_i64, std::size_t n, std::size_t p, std::size_t lo, std::size_t hi) {
                 check(lo < hi && hi <= n && p > 0, "a matrix needs a row and a column");
+                check(is_aligned(data, is_f32 ? 4 : 8) && is_aligned(indices | indptr, is_i64 ? 8 : 4),
+                      "the arrays of a sparse matrix are not aligned");
                 new (self) SparseMatrix{
                     address(data), address(indices), address(indptr), is_csc, is_f32, is_i64, n, p, lo, hi};
             },

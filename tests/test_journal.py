@@ -133,7 +133,7 @@ from test_journal import fit
 from pathlib import Path
 write, lines = os.write, []
 def dies(handle, line):
-    lines.append(line)
+    lines.extend([line] if line.startswith(b"{") else [])  # others write too
     if len(lines) == 4:  # the third fold, after the first line
         write(handle, line[: len(line) // 2])
         os.kill(os.getpid(), 9)

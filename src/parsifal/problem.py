@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.design import Design, Scan, as_design
+from parsifal.design.base import aligned
 from parsifal.errors import InputError, NonFiniteError
 
 FloatArray = npt.NDArray[np.float64]
@@ -123,7 +124,7 @@ def check_response(y: Any, n: int) -> FloatArray:
         raise InputError(f"y has {array.shape[0]} entries but X has {n} rows")
     if array.dtype.kind not in "fiub":
         raise InputError(f"y has dtype {array.dtype}; numbers are needed (try y.astype(float))")
-    response = np.ascontiguousarray(array, dtype=np.float64)
+    response = aligned(array, np.float64)
     bad = np.flatnonzero(~np.isfinite(response))
     if bad.size:
         raise NonFiniteError(f"y[{bad[0]}] is {response[bad[0]]}; drop the row or impute the value")

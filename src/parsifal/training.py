@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.design import Design, View, standardized
+from parsifal.design.base import aligned
 from parsifal.problem import FloatArray, IntArray, auto_gamma
 
 
@@ -86,7 +87,7 @@ def prepare(
         mean, target = mean + rest, target - rest
     return Training(
         design=view,
-        y=np.ascontiguousarray(target if root is None else target * root),
+        y=aligned(target if root is None else target * root),
         center=center,
         scale=scale,
         y_mean=mean,

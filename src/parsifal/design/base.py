@@ -255,14 +255,22 @@ class Leaf(Design):
         return f"{place} is {value:.3g}, too large to square; rescale the column"
 
 
+def aligned(values: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+    """In C order, and with entries where their type wants them, as compiled loops need it; a copy if it must be.
+
+    Bytes from a file or a network message may start anywhere.
+    """
+    return np.require(values, dtype, ("C_CONTIGUOUS", "ALIGNED", "ENSUREARRAY"))
+
+
 def check_vector(v: npt.ArrayLike, length: int, name: str) -> FloatArray:
     """Give `v` as a contiguous float64 vector of the length, or say why it is none."""
-    if type(v) is np.ndarray and v.dtype == np.float64 and v.shape == (length,) and v.flags.c_contiguous:
+    if type(v) is np.ndarray and v.dtype == np.float64 and v.shape == (length,) and v.flags.carray:
         return v
     try:
         if np.asarray(v).dtype.kind == "c":
             raise TypeError
-        vector = np.ascontiguousarray(v, dtype=np.float64)
+        vector = aligned(v, np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a vector of {length} numbers") from None
     if np.shape(v) != (length,):
@@ -290,7 +298,7 @@ def check_index(idx: npt.ArrayLike, length: int, name: str = "idx", what: str = 
     if low < 0 or high >= length:
         wrong = low if low < 0 else high
         raise InputError(f"{name} holds {wrong}, but the {what} are 0 to {length - 1}")
-    return np.ascontiguousarray(index, dtype=np.int64)
+    return aligned(index, np.int64)
 
 
 def check_slice(start: int, stop: int, n: int) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import FloatArray, IntArray, check_finite, check_slice
+from parsifal.design.base import FloatArray, IntArray, aligned, check_finite, check_slice
 from parsifal.design.dense import dense_design, is_readable, rounding, unreadable_dtype
 from parsifal.design.remote import Remote
 from parsifal.design.stream import DEFAULT_MEMORY, Source, Tile, loaded_array
@@ -160,8 +160,12 @@ def scan_block(
     """The sums of one block, on the worker that holds it."""
     array = _dense(block)
     try:
+        # What came in a message may lie anywhere in it.
+        shift, sum_weight, square_weight = (
+            None if values is None else aligned(values) for values in (shift, sum_weight, square_weight)
+        )
         scan = dense_design(array).read(
-            np.array(v), shift=shift, sum_weight=sum_weight, square_weight=square_weight, stats=stats, threads=1
+            aligned(v), shift=shift, sum_weight=sum_weight, square_weight=square_weight, stats=stats, threads=1
         )
     except NonFiniteError as error:
         bad = np.argwhere(~np.isfinite(np.asarray(array, dtype=np.float64)))
@@ -183,7 +187,7 @@ def take_columns(block: Any, idx: IntArray) -> npt.NDArray[Any]:
     array = _dense(block)
     # A C-ordered block is gathered in passes over its rows.
     out = np.empty((array.shape[0], len(idx)), order="F")
-    loaded_array(array).matrix.gather(np.ascontiguousarray(idx), out, 1)
+    loaded_array(array).matrix.gather(aligned(idx), out, 1)
     return out if array.dtype.itemsize >= 8 else out.astype(np.result_type(array.dtype, np.float16))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import parsifal._core as _core
-from parsifal.design.base import Leaf, check_slice
+from parsifal.design.base import Leaf, aligned, check_slice
 from parsifal.design.dense import address, rounding
 from parsifal.errors import InputError
 
@@ -32,9 +32,9 @@ class SparseDesign(Leaf):
         # Held here because the compiled side has addresses only.
         self._source = matrix
         data, indices, indptr = self._memory = (
-            np.ascontiguousarray(matrix.data),
-            np.ascontiguousarray(matrix.indices),
-            np.ascontiguousarray(matrix.indptr, dtype=matrix.indices.dtype),
+            aligned(matrix.data),
+            aligned(matrix.indices),
+            aligned(matrix.indptr, matrix.indices.dtype),
         )
         super().__init__(
             _core.SparseMatrix(
