@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from parsifal.search import SearchResult, run_search
 from parsifal.solution import Solution, Status
 
 _MOST_RECHECKED = 2000  # records of a proof
+_SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 
 
@@ -148,7 +150,7 @@ def run(
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Beyond double: the checker's alpha, rounded otherwise, may prove less.
             # Half of the claim's margin is left for another machine's arithmetic.
-            proven = max(provable_bound(certificate, problem.design, problem.y) - 0.5 * root.margin, root.floor)
+            proven = max(_provable(certificate, problem, root.beyond_double) - 0.5 * root.margin, root.floor)
             lower_bound = min(proven if short else min(proven, lower_bound), root.incumbent.objective)
             certificate = replace(certificate, lower_bound=lower_bound)
             if status in ("optimal", "gap_open") and ceiling >= root.incumbent.objective:
@@ -159,6 +161,15 @@ def run(
         return conclude(status)
     except KeyboardInterrupt:
         return conclude("interrupted")
+
+
+def _provable(certificate: Certificate, problem: Problem, delicate: bool) -> float:
+    """What the checker proves from the design; where the last digits matter, also from the plain array, whose products
+    round otherwise."""
+    X: list[Any] = [problem.design]
+    if delicate and problem.n * problem.p <= _SMALL:
+        X.append(problem.design.columns(np.arange(problem.p)))
+    return min(provable_bound(certificate, data, problem.y) for data in X)
 
 
 def _solution(
