@@ -7,10 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import rational
+import scipy.sparse as sp
 
 import parsifal as pf
 from parsifal.check import provable_bound
-from parsifal.relaxation import WorkingSet
+from parsifal.design import View
+from parsifal.relaxation import WorkingSet, rounding_norms
 from parsifal.rounding import safe_dual_value, sum_unit
 from parsifal.tighten import tighten, tightening_diagonal
 
@@ -153,3 +155,26 @@ def test_exact_arithmetic_is_right() -> None:
     assert rational.is_positive_semidefinite(third)
     third[1][1] -= Fraction(1, 10**30)
     assert not rational.is_positive_semidefinite(third)
+
+
+@pytest.mark.parametrize("kind", ["weighted, then centred", "sparse, centred, then weighted"])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_read_rounds_relative_to(kind: str, seed: int) -> None:
+    """A view that subtracts sums, not entries, says so: exact products are within what it says."""
+    rng = np.random.default_rng(seed)
+    n, p = 7, 4
+    X = np.round(rng.standard_normal((n, p)), 3) + 1e7
+    weight, v = rng.random(n) + 0.1, rng.standard_normal(n)
+    center = np.full(p, 1e7)
+    if kind == "weighted, then centred":
+        X = X / weight[:, None]
+        view = View(View(pf.as_design(X), row_weight=weight), center=center)
+        terms = [[Fraction(w) * x - Fraction(1e7) for x in row] for w, row in zip(weight, rational.rows(X))]
+    else:
+        view = View(View(pf.as_design(sp.csr_array(X)), center=center), row_weight=weight)
+        terms = [[Fraction(w) * (x - Fraction(1e7)) for x in row] for w, row in zip(weight, rational.rows(X))]
+    scan = view.scan(v, stats=True)
+    allowed = sum_unit(n) * rounding_norms(view, scan) * float(np.linalg.norm(v))
+    for j in range(p):
+        exact = sum((terms[i][j] * Fraction(v[i]) for i in range(n)), Fraction(0))
+        assert abs(Fraction(scan.xv[j]) - exact) <= Fraction(allowed[j])

@@ -30,6 +30,7 @@ FOUND = {
     (20261120, 12628): "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
     (20261121, 1070): "the referee forgot that terms of 1e12 cancel in y - X w, and round",
     (20261121, 10489): "gamma |x|^2 = 1e26: a claim that was checked in the design's arithmetic, not in NumPy's",
+    (20261121, 19368): "a centred view of a weighted view: the square of a norm was a rounding below zero",
 }
 
 

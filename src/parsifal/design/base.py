@@ -147,7 +147,11 @@ class Design(ABC):
 
     def rounding_norms(self, norms: FloatArray) -> FloatArray:
         """What the rounding errors of X'v are relative to, per column: the columns' norms, unless a read cancels."""
-        return norms
+        return norms + self.cancelled()
+
+    def cancelled(self) -> FloatArray | float:
+        """What a read adds to the columns' norms by subtracting sums instead of entries."""
+        return 0.0
 
     def matvec(self, idx: npt.ArrayLike, coef: npt.ArrayLike) -> FloatArray:
         """Multiply the columns `idx` with `coef`, holding a block of columns at a time."""

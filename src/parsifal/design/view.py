@@ -157,14 +157,17 @@ class View(Design):
 
     @property
     def shifts_entries(self) -> bool:  # type: ignore[override]
-        return self._base.shifts_entries
+        return self._weight is None and self._base.shifts_entries
 
-    def rounding_norms(self, norms: FloatArray) -> FloatArray:
+    def cancelled(self) -> FloatArray | float:
+        below = self._base.cancelled() * (1.0 if self._weight is None else float(np.abs(self._weight).max()))
+        if self._scale is not None:
+            below = below * np.abs(self._scale)
         if self._center is None or self._base.shifts_entries:
-            return norms
-        # The zeros' share of a shifted sparse sum is a difference of sums over all rows.
+            return below
+        # A difference of sums over all rows: the zeros' share of a sparse column, or the shift of a weighted view.
         weight = np.sqrt(self.shape[0]) if self._weight is None else float(np.linalg.norm(self._weight))
-        return norms + 2 * weight * np.abs(self._center if self._scale is None else self._center * self._scale)
+        return below + 2 * weight * np.abs(self._center if self._scale is None else self._center * self._scale)
 
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         index = check_index(idx, self.shape[1])
