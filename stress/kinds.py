@@ -124,7 +124,8 @@ def _parquet(rng: np.random.Generator, X: FloatArray, folder: Path) -> Made:
 
 def _zarr(rng: np.random.Generator, X: FloatArray, folder: Path) -> Made:
     path = fresh(folder, ".zarr")
-    array = zarr.create_array(str(path), shape=X.shape, chunks=(min(17, X.shape[0]), min(6, X.shape[1])), dtype="f8")
+    chunks = (min(17, X.shape[0]), min(6, X.shape[1]))
+    array = zarr.open_array(str(path), mode="w", shape=X.shape, chunks=chunks, dtype="f8")
     array[:] = X
     return open_design(path), X, True
 

@@ -270,7 +270,7 @@ def _parquet(pieces: int) -> Callable[[], Kind]:
 
 def _zarr() -> Kind:
     path = fresh(".zarr")
-    array = zarr.create_array(str(path), shape=(N, P), chunks=(17, 6), dtype="float32")
+    array = zarr.open_array(str(path), mode="w", shape=(N, P), chunks=(17, 6), dtype="float32")
     array[:] = values("float32")
     return Kind(small_blocks(open_design(path), 1000), values("float32").astype(np.float64))
 
