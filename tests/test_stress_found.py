@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import parsifal as pf
+from parsifal.archive import Unreadable, load_arrays
+from parsifal.cli.app import app
 from stress.worker import solve_one
 
 # Seeds and numbers of problems that once disagreed, with what did. The generator of problems is part of what is pinned:
@@ -111,3 +115,50 @@ def test_small_and_large_numbers_that_do_go_together() -> None:
     constant = np.column_stack([X, np.zeros(30), np.full(30, 1e-200), np.ones(30)])
     with pytest.raises(pf.InputError, match="column 7 has entries of about 1e-200"):
         pf.SparseRegressor(2).fit(constant, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sketch_seed", np.array(-5)),
+        ("sketch_seed", np.array(0.5)),
+        ("sketch", np.array(["x"] * 60)),
+        ("tree_proof_frame_columns.offsets", np.empty(0, dtype=np.int64)),
+    ],
+)
+def test_a_damaged_checkpoint_is_told(tmp_path: Path, name: str, value: np.ndarray) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 60))
+    y = X[:, :10].sum(axis=1) + 3 * rng.standard_normal(40)
+    path = tmp_path / "state.npz"
+    pf.solve(X, y, 10, 1e3, checkpoint=path, node_limit=3)
+    with np.load(path) as saved:
+        arrays = {key: saved[key] for key in saved.files}
+    assert name in arrays
+    np.savez(path, **{**arrays, name: value})
+    with pytest.raises(pf.DataError, match="delete it to start anew"):
+        pf.solve(X, y, 10, 1e3, checkpoint=path)
+
+
+def test_an_archive_on_several_disks_is_told(tmp_path: Path) -> None:
+    """The library does not read them, and says so where it was only asked whether this is an archive."""
+    path = tmp_path / "X.npz"
+    np.savez(path, X=np.eye(3))
+    content = path.read_bytes()
+    path.write_bytes(content[:-22] + struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 2) + content[-22:])
+    with pytest.raises(Unreadable, match="damaged"):
+        load_arrays(path)
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">i2", "longdouble"])
+def test_a_table_of_another_machine_is_read(tmp_path: Path, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    X = np.round(10 * rng.standard_normal((30, 6))).astype(dtype)
+    X[:, 5] = X[:, 1] + X[:, 3]
+    np.save(tmp_path / "X.npy", X)
+    model = tmp_path / "model.json"
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "X.npy"), "--target", "x5", "--k", "2", "--out", str(model)])
+    assert done.exit_code == 0, done.output
+    words = model.read_text(encoding="utf-8")
+    assert '"x1"' in words
+    assert '"x3"' in words

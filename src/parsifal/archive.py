@@ -64,9 +64,16 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
         except OSError:
             raise
         except Exception as error:  # zipfile, zlib and NumPy's header parser raise many kinds for damaged bytes
-            if not zipfile.is_zipfile(path):
+            if not _looks_like_zip(path):
                 raise Unreadable("not an archive") from error
             raise Unreadable(f"the archive is damaged ({_first_line(error)})") from error
+
+
+def _looks_like_zip(path: str | os.PathLike[str]) -> bool:
+    try:
+        return zipfile.is_zipfile(path)
+    except zipfile.BadZipFile:  # of a kind that the library does not read
+        return True
 
 
 def unpacked_limit(size: int) -> int:

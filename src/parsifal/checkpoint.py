@@ -265,9 +265,11 @@ def _load(path: Path) -> Arrays:
 
 def _saved_sketch(path: Path, saved: Arrays) -> Sketch:
     seed, products = saved.get("sketch_seed"), saved.get("sketch")
-    if seed is None or products is None or seed.shape != () or products.shape != (int(saved["shape"][1]),):
-        raise DataError(f"{path} is a damaged checkpoint (its sketch of X is missing); delete it to start anew")
-    return Sketch(int(seed), products)
+    if seed is not None and products is not None:
+        p, good = int(saved["shape"][1]), seed.shape == () and seed.dtype.kind == "i" and seed >= 0
+        if good and products.shape == (p,) and products.dtype.kind == "f":
+            return Sketch(int(seed), products)
+    raise DataError(f"{path} is a damaged checkpoint (its sketch of X is missing); delete it to start anew")
 
 
 def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:

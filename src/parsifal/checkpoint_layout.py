@@ -189,7 +189,7 @@ class _Look:
         """The lengths of the lists; entries are indices below `below`, where it is given and they are integers."""
         offsets = self.vector(f"{name}.offsets", count + 1, "i")
         values = self.vector(f"{name}.values", None, kind)
-        if offsets[0] != 0 or offsets[-1] != values.size or np.any(np.diff(offsets) < 0):
+        if not offsets.size or offsets[0] != 0 or offsets[-1] != values.size or np.any(np.diff(offsets) < 0):
             raise Unreadable(f"{name} has offsets that are not in order")
         if below is not None and values.dtype.kind == "i" and np.any((values < 0) | (values >= below)):
             raise Unreadable(f"{name} names a column that is not there")

@@ -32,6 +32,8 @@ class Sketch:
     """
 
     def __init__(self, seed: int | None = None, products: FloatArray | None = None) -> None:
+        if seed is not None and not 0 <= seed < 1 << 63:
+            raise ValueError(f"no seed of a sketch: {seed}")
         self.seed = secrets.randbits(63) if seed is None else seed
         self.products = products
 

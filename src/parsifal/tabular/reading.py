@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.archive import load_arrays, read_npy_header, unpacked_limit
+from parsifal.design.dense import is_readable
 from parsifal.errors import DataError, InputError, ParsifalError
 
 Column = npt.NDArray[Any]
@@ -292,6 +293,10 @@ def _matrix_columns(matrix: Column, path: Path) -> tuple[list[str], list[Column]
         raise DataError(f"{path} holds an array of shape {matrix.shape}; a matrix, rows by columns, is needed")
     if matrix.dtype.kind not in "fiub":
         raise DataError(f"{path} holds {matrix.dtype}; numbers are needed")
+    # The other byte order, and types that only some machines have, are converted.
+    dtype = matrix.dtype.newbyteorder("=")
+    if dtype != matrix.dtype or not is_readable(dtype):
+        matrix = matrix.astype(dtype if is_readable(dtype) else np.float64)
     # Column by column is how everything downstream reads; what is too large to copy is read where it lies.
     block = np.asfortranarray(matrix) if matrix.nbytes <= _COPIED else matrix
     return [f"x{j}" for j in range(block.shape[1])], [block[:, j] for j in range(block.shape[1])]
