@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -162,3 +165,14 @@ def test_a_table_of_another_machine_is_read(tmp_path: Path, dtype: str) -> None:
     words = model.read_text(encoding="utf-8")
     assert '"x1"' in words
     assert '"x3"' in words
+
+
+def test_a_file_of_less_than_no_rows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "X.parquet"
+    pq.write_table(pa.table({"a": [1.0, 2.0]}), path)
+    group = SimpleNamespace(num_rows=-13)
+    metadata = SimpleNamespace(num_row_groups=1, row_group=lambda number: group)
+    opened = SimpleNamespace(schema_arrow=pq.ParquetFile(path).schema_arrow, metadata=metadata)
+    monkeypatch.setattr("parsifal.design.parquet._open", lambda name: opened)
+    with pytest.raises(pf.DataError, match="damaged: its row group 0 says that it has -13 rows"):
+        pf.open_design(path)

@@ -42,6 +42,8 @@ class ParquetSource(Source):
                 raise DataError(f"{path} has other columns than {self.paths[0]}; every file must have the same ones")
             for group in range(file.metadata.num_row_groups):
                 rows = file.metadata.row_group(group).num_rows
+                if rows < 0:
+                    raise DataError(f"{path} is damaged: its row group {group} says that it has {rows} rows")
                 if rows:
                     self.groups.append((number, group))
                     starts.append(starts[-1] + rows)
