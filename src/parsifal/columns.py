@@ -49,9 +49,7 @@ class Columns:
 
     def norms(self) -> FloatArray:
         if self.design is not None:
-            # Made by subtraction, a sum of squares may be a rounding below zero.
-            squares = np.asarray(self.design.scan(np.zeros(self.shape[0]), stats=True).squares)
-            return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+            return np.asarray(np.sqrt(self.design.scan(np.zeros(self.shape[0]), stats=True).squares))
         if hasattr(self.X, "toarray"):
             squares = np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=np.float64)
             return np.asarray(np.sqrt(squares).ravel(), dtype=np.float64)

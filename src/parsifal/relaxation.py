@@ -249,8 +249,7 @@ def rounding_norms(design: Design, scan: Scan) -> FloatArray:
     """What the rounding errors of X'v are relative to, per column, from a read with statistics."""
     if scan.squares is None:
         raise ValueError("the columns' norms come with a read that takes statistics")
-    # A sum of squares that was made by subtraction may be a rounding below zero.
-    return design.rounding_norms(np.sqrt(np.maximum(scan.squares, 0.0)))
+    return design.rounding_norms(np.sqrt(scan.squares))
 
 
 def _check_scales(column: float, y: float) -> None:

@@ -153,6 +153,9 @@ class View(Design):
                 cross = cross if s is None else cross * s
                 sums -= shift * (n if a is None else a.sum())
                 squares += shift * (shift * (n if b is None else b.sum()) - 2.0 * cross)
+        if squares is not None:
+            # Made by subtraction, a sum of squares may be a rounding below zero.
+            np.maximum(squares, 0.0, out=squares)
         return Scan(xv=xv, sums=sums, squares=squares)
 
     @property
