@@ -25,9 +25,14 @@ _HELD_BYTES = 1 << 28
 _MOMENT = 1 << 27  # multiplications of a fit
 
 
+def room(memory_limit: float) -> float:
+    """What may be planned for, so that the unplanned (threads, freed blocks, vectors) stays within the limit too."""
+    return max(0.0, 0.95 * memory_limit - 8e6)
+
+
 def most_columns(memory_limit: float) -> int:
     """How many survivors may be gathered: their Gram matrix, and a copy of it on the way, within the limit."""
-    return max(_ALWAYS_COLUMNS, int(np.sqrt(memory_limit / 16)))
+    return max(_ALWAYS_COLUMNS, int(np.sqrt(room(memory_limit) / 16)))
 
 
 @dataclass(frozen=True, kw_only=True)

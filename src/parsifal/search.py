@@ -15,7 +15,7 @@ import parsifal._core as _core
 from parsifal.checkpoint import Checkpoint
 from parsifal.limits import TimeUp, limited
 from parsifal.problem import IntArray
-from parsifal.reduce import Reduced
+from parsifal.reduce import Reduced, room
 from parsifal.root import Root
 from parsifal.solution import Status
 
@@ -75,7 +75,7 @@ def run_search(
             node_limit,
             threads,
             BRANCHING[branching],
-            max(_LEAST_MEMORY, memory_limit - q.gram.nbytes),
+            max(_LEAST_MEMORY, room(memory_limit) - q.gram.nbytes),
             certificate_limit,
             min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
             poll,
