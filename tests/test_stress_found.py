@@ -144,12 +144,12 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path, name: str, value: np.ndarr
 
 
 def test_an_archive_on_several_disks_is_told(tmp_path: Path) -> None:
-    """The library does not read them, and says so where it was only asked whether this is an archive."""
+    """Python's library does not read them; before 3.14 it raised where it was only asked whether this is an archive."""
     path = tmp_path / "X.npz"
     np.savez(path, X=np.eye(3))
     content = path.read_bytes()
     path.write_bytes(content[:-22] + struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 2) + content[-22:])
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(Unreadable, match=r"damaged|not an archive"):
         load_arrays(path)
 
 
