@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 import parsifal as pf
 from parsifal.archive import Unreadable, load_arrays
 from parsifal.cli.app import app
+from parsifal.design.parquet import ParquetSource
+from parsifal.design.stream import StreamedDesign
 from stress.worker import solve_one
 
 # Seeds and numbers of problems that once disagreed, with what did. The generator of problems is part of what is pinned:
@@ -176,3 +179,53 @@ def test_a_file_of_less_than_no_rows_is_told(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("parsifal.design.parquet._open", lambda name: opened)
     with pytest.raises(pf.DataError, match="damaged: its row group 0 says that it has -13 rows"):
         pf.open_design(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ((14, 12, 12), "its row group 0 has 14 rows, its first column 12 entries"),
+        ((157974265792, 12, 12), "its row group 0 has 157974265792 rows, its first column 12 entries"),
+        ((14, 14, 12), "it says that it has 12 rows, its row groups 14"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: tuple[int, int, int], told: str
+) -> None:
+    path = tmp_path / "X.parquet"
+    pq.write_table(pa.table({"a": np.arange(12.0)}), path)
+    of_group, of_column, of_file = rows
+    group = SimpleNamespace(num_rows=of_group, num_columns=1, column=lambda j: SimpleNamespace(num_values=of_column))
+    metadata = SimpleNamespace(num_row_groups=1, num_rows=of_file, row_group=lambda number: group)
+    opened = SimpleNamespace(schema_arrow=pq.ParquetFile(path).schema_arrow, metadata=metadata)
+    monkeypatch.setattr("parsifal.design.parquet._open", lambda name: opened)
+    with pytest.raises(pf.DataError, match=f"damaged: {told}"):
+        pf.open_design(path)
+
+
+def test_a_file_that_promises_too_much_is_told(tmp_path: Path) -> None:
+    """A value that repeats takes next to nothing, and vectors with an entry a row are made for it."""
+    path = tmp_path / "X.parquet"
+    pq.write_table(pa.table({"a": np.ones(8_500_000, dtype=np.int8)}), path)
+    with pytest.raises(pf.DataError, match=r"promises 8500000 rows in [0-9]+ bytes"):
+        pf.open_design(path)
+
+
+def _no_memory() -> pa.Table:
+    raise pa.lib.ArrowMemoryError("malloc of size 2147483648 failed")
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (_no_memory, "cannot be read: malloc of size 2147483648 failed"),
+        (lambda: pa.table({"a": np.arange(10.0)}), "damaged: column 'a' of row group 0 has 10 entries, not 12"),
+    ],
+)
+def test_a_damaged_page_is_told(tmp_path: Path, read: Callable[[], pa.Table], told: str) -> None:
+    path = tmp_path / "X.parquet"
+    pq.write_table(pa.table({"a": np.arange(12.0)}), path)
+    source = ParquetSource([path])
+    source._file = (str(path), SimpleNamespace(read_row_group=lambda group, columns: read()))
+    with pytest.raises(pf.DataError, match=told):
+        StreamedDesign(source, 1 << 24).scan(np.ones(12), stats=True)

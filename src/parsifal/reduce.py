@@ -27,7 +27,7 @@ _MOMENT = 1 << 27  # multiplications of a fit
 
 def room(memory_limit: float) -> float:
     """What may be planned for, so that the unplanned (threads, freed blocks, vectors) stays within the limit too."""
-    return max(0.0, 0.95 * memory_limit - 8e6)
+    return max(0.0, 0.95 * memory_limit - 12e6)
 
 
 def most_columns(memory_limit: float) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.archive import unpacked_limit
 from parsifal.design.base import IntArray, check_names
 from parsifal.design.dense import is_readable
 from parsifal.design.npy import Signature, natural
@@ -40,10 +41,7 @@ class ParquetSource(Source):
                 names = _numeric_names(path, file.schema_arrow)
             elif list(file.schema_arrow.names) != list(names):
                 raise DataError(f"{path} has other columns than {self.paths[0]}; every file must have the same ones")
-            for group in range(file.metadata.num_row_groups):
-                rows = file.metadata.row_group(group).num_rows
-                if rows < 0:
-                    raise DataError(f"{path} is damaged: its row group {group} says that it has {rows} rows")
+            for group, rows in enumerate(_group_rows(path, file.metadata)):
                 if rows:
                     self.groups.append((number, group))
                     starts.append(starts[-1] + rows)
@@ -105,9 +103,17 @@ class ParquetSource(Source):
             if self._file is None or self._file[0] != path:
                 self._file = (path, _open(path))
             table = self._file[1].read_row_group(group, columns=names)
-            return [_values(table.column(name)) for name in names]
-        except (OSError, ValueError) as error:
+            arrays = [_values(table.column(name)) for name in names]
+        # A damaged page can ask for more memory than there is.
+        except (OSError, ValueError, MemoryError) as error:
             raise unreadable(path, error) from error
+        height = int(self.starts[tile.part + 1] - self.starts[tile.part])
+        for name, array in zip(names, arrays):
+            if len(array) != height:
+                raise DataError(
+                    f"{path} is damaged: column {name!r} of row group {group} has {len(array)} entries, not {height}"
+                )
+        return arrays
 
     def place(self, i: int, j: int) -> str:
         part = int(np.searchsorted(self.starts, i, side="right")) - 1
@@ -139,6 +145,26 @@ def _open(path: str) -> Any:
         return parquet.ParquetFile(path)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from error
+
+
+def _group_rows(path: str, metadata: Any) -> list[int]:
+    """Rows of every group, as far as the file agrees with itself about them and has the bytes for them."""
+    rows = []
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if group.num_rows < 0:
+            raise DataError(f"{path} is damaged: its row group {number} says that it has {group.num_rows} rows")
+        # Of every column when it is read: a file can have too many of them to ask each here.
+        if group.num_columns and group.column(0).num_values != group.num_rows:
+            rows_and_entries = f"{group.num_rows} rows, its first column {group.column(0).num_values} entries"
+            raise DataError(f"{path} is damaged: its row group {number} has {rows_and_entries}")
+        rows.append(group.num_rows)
+    if sum(rows) != metadata.num_rows:
+        raise DataError(f"{path} is damaged: it says that it has {metadata.num_rows} rows, its row groups {sum(rows)}")
+    size = os.stat(path).st_size
+    if 8 * sum(rows) > unpacked_limit(size):
+        raise DataError(f"{path} promises {sum(rows)} rows in {size} bytes; write it as .npy")
+    return rows
 
 
 def _numeric_names(path: str, schema: Any) -> tuple[str, ...]:
