@@ -181,25 +181,15 @@ def test_a_file_of_less_than_no_rows_is_told(tmp_path: Path, monkeypatch: pytest
         pf.open_design(path)
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ((14, 12, 12), "its row group 0 has 14 rows, its first column 12 entries"),
-        ((157974265792, 12, 12), "its row group 0 has 157974265792 rows, its first column 12 entries"),
-        ((14, 14, 12), "it says that it has 12 rows, its row groups 14"),
-    ],
-)
-def test_a_file_that_contradicts_itself_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: tuple[int, int, int], told: str
-) -> None:
+def test_a_file_that_contradicts_itself_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the columns' own counts nothing is asked: where those are damaged, pyarrow ends the process."""
     path = tmp_path / "X.parquet"
     pq.write_table(pa.table({"a": np.arange(12.0)}), path)
-    of_group, of_column, of_file = rows
-    group = SimpleNamespace(num_rows=of_group, num_columns=1, column=lambda j: SimpleNamespace(num_values=of_column))
-    metadata = SimpleNamespace(num_row_groups=1, num_rows=of_file, row_group=lambda number: group)
+    group = SimpleNamespace(num_rows=157974265792)
+    metadata = SimpleNamespace(num_row_groups=1, num_rows=12, row_group=lambda number: group)
     opened = SimpleNamespace(schema_arrow=pq.ParquetFile(path).schema_arrow, metadata=metadata)
     monkeypatch.setattr("parsifal.design.parquet._open", lambda name: opened)
-    with pytest.raises(pf.DataError, match=f"damaged: {told}"):
+    with pytest.raises(pf.DataError, match="it says that it has 12 rows, its row groups 157974265792"):
         pf.open_design(path)
 
 
