@@ -104,8 +104,7 @@ def environment(kind: str, place: Path) -> dict[str, str]:
 def findings(log: Path) -> tuple[list[str], int]:
     """Reports that are not an interpreter's leak; and in how many processes the search for leaks broke down.
 
-    The second is a fault of the sanitizer's runtime (docs/releasing.md): the thread that stops the others and reads
-    their memory, at the process's end, dies of a thread that is just starting or ending.
+    The second is a fault of the sanitizer's runtime (docs/releasing.md), and no more than one is let pass.
     """
     found, broken = [], 0
     for file in sorted(log.iterdir()):
@@ -160,7 +159,7 @@ def main(arguments: list[str]) -> int:
     if broken:
         print(f"LeakSanitizer itself broke down at the end of {broken} process(es); leaks there were not looked for")
     print(f"{kind}: {'passed' if passed else 'FAILED'}, {len(reports)} report(s) on our code")
-    return 0 if passed and not reports else 1
+    return 0 if passed and not reports and broken <= 1 else 1
 
 
 if __name__ == "__main__":

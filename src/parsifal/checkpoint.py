@@ -265,11 +265,15 @@ def _load(path: Path) -> Arrays:
 
 def _saved_sketch(path: Path, saved: Arrays) -> Sketch:
     seed, products = saved.get("sketch_seed"), saved.get("sketch")
-    if seed is not None and products is not None:
-        p, good = int(saved["shape"][1]), seed.shape == () and seed.dtype.kind == "i" and seed >= 0
-        if good and products.shape == (p,) and products.dtype.kind == "f":
-            return Sketch(int(seed), products)
-    raise DataError(f"{path} is a damaged checkpoint (its sketch of X is missing); delete it to start anew")
+    damaged = DataError(f"{path} is a damaged checkpoint (no sketch of X that could be used); delete it to start anew")
+    if seed is None or seed.shape != () or seed.dtype.kind != "i":
+        raise damaged
+    if products is None or products.shape != (int(saved["shape"][1]),) or products.dtype.kind != "f":
+        raise damaged
+    try:
+        return Sketch(int(seed), products)
+    except ValueError:
+        raise damaged from None
 
 
 def _restore_root(root: Root, saved: Arrays, point: PricedPoint) -> None:
