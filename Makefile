@@ -3,15 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-CXX_FILES := $(wildcard cpp/*.?pp bindings/*.?pp bindings/*/*.?pp)
+CXX_FILES := $(wildcard cpp/*/*.?pp bindings/*.?pp bindings/*/*.?pp tests/core/*.cpp)
 SOURCES := pyproject.toml CMakeLists.txt $(CXX_FILES)
 PYTEST_ARGS ?= -n 2
 
-.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz crash stubs clean
+.PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz forge crash stubs clean
 .PHONY: sanitize sanitize-address sanitize-undefined sanitize-both sanitize-thread lock wheels
-.PHONY: bench-instructions bench-instructions-update limits
+.PHONY: bench-instructions bench-instructions-update limits docs evidence
 
-demo: $(STAMP)
+# Only what running needs is installed for it; the targets below complete the environment.
+demo: $(VENV)/.runs
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)
@@ -23,12 +24,27 @@ test-browser: $(STAMP)
 	$(PIP_LOCKED) -r requirements/browser.lock
 	PARSIFAL_BROWSER=$$(command -v chromium) $(BIN)/python -m pytest tests/reporting/test_browser.py
 
+# The site in build/docs, its reference and gallery made anew; a warning or a link that leads nowhere is an error.
+docs: $(STAMP) $(VENV)/.docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -b html -E -W --keep-going -q -d build/doctrees docs build/docs
+	$(BIN)/python scripts/check_site.py build/docs
+
+$(VENV)/.docs: $(VENV)/.locked requirements/docs.lock
+	$(PIP_LOCKED) -r requirements/docs.lock
+	touch $@
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+
+# The core by GCC and clang, without extensions of the language, and for aarch64: docs/releasing.md.
+portable: $(STAMP)
+	$(BIN)/python scripts/portable.py $(ONLY)
 
 format: $(STAMP)
 	-$(BIN)/ruff check --fix --quiet .
@@ -39,20 +55,24 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 
 bench-scale: $(STAMP)
-	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.speed.scale
 
 # Parsifal beside its peers, each in an environment of its own below .peers; a run that was stopped goes on.
 peers: $(STAMP)
-	$(BIN)/python -m benchmarks.suite.environments
+	$(BIN)/python -m benchmarks.peers.environments
 
 test-peers: peers
-	PARSIFAL_PEERS=1 $(BIN)/python -m pytest -q tests/test_suite_peers.py
+	PARSIFAL_PEERS=1 $(BIN)/python -m pytest -q tests/tools/test_peers_installed.py
 
 bench-quick: $(STAMP) peers
-	$(BIN)/python -m benchmarks.suite --plan quick --fresh
+	$(BIN)/python -m benchmarks.peers --plan quick --fresh
 
 bench-full: $(STAMP) peers
-	$(BIN)/python -m benchmarks.suite --plan full
+	$(BIN)/python -m benchmarks.peers --plan full
+
+# Every figure of the documentation again: a night of an idle machine; goes on where it was stopped.
+evidence: $(STAMP) peers
+	$(BIN)/python -m benchmarks.evidence
 
 # kill -9 and SIGTERM at 50 random moments of each command, then the same answer as without: about half an hour.
 crash: $(STAMP)
@@ -68,16 +88,20 @@ fuzz: $(STAMP)
 	$(BIN)/python -c "import atheris" 2> /dev/null || $(BIN)/python -m pip install --quiet "atheris>=2.3" || true
 	$(BIN)/python -m fuzz --minutes $(MINUTES)
 
-# Instructions of small solves under valgrind, beside benchmarks/baselines/instructions.json.
+# False certificates against the checker, and the same problems against the solver: MINUTES=60, SEED=1 START=500 to go on.
+forge: $(STAMP)
+	$(BIN)/python -m forge --minutes $(MINUTES) $(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(SEED),--seed $(SEED)) $(if $(START),--start $(START))
+
+# Instructions of small solves under valgrind, beside benchmarks/guards/baselines/instructions.json.
 bench-instructions: $(STAMP)
-	$(BIN)/python -m benchmarks.instructions
+	$(BIN)/python -m benchmarks.guards.instructions
 
 bench-instructions-update: $(STAMP)
-	$(BIN)/python -m benchmarks.instructions --update
+	$(BIN)/python -m benchmarks.guards.instructions --update
 
 # Whether time limits, Ctrl-C and memory limits hold; a quarter of an hour of an idle machine.
 limits: $(STAMP)
-	$(BIN)/python -m benchmarks.limits
+	$(BIN)/python -m benchmarks.guards.limits
 
 stubs: $(STAMP)
 	$(BIN)/python -m nanobind.stubgen -m parsifal._core -o src/parsifal/_core.pyi
@@ -105,13 +129,20 @@ $(VENV)/bin/python:
 # Only files whose hashes are in the lock files are installed; `make lock` renews them (docs/releasing.md).
 PIP_LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-$(VENV)/.locked: $(VENV)/bin/python requirements/dev.lock requirements/data.lock
+$(VENV)/.running: $(VENV)/bin/python requirements/run.lock
+	$(PIP_LOCKED) -r requirements/run.lock
+	touch $@
+
+$(VENV)/.locked: $(VENV)/.running requirements/dev.lock requirements/data.lock
 	$(PIP_LOCKED) -r requirements/dev.lock
 	$(PIP_LOCKED) --no-deps -r requirements/data.lock
 	touch $@
 
 # Editable for the Python files, rebuilt when a C++ or build file changes; the build tools are in the venv, so a
 # rebuild compiles only what changed.
-$(STAMP): $(VENV)/.locked $(SOURCES)
+$(VENV)/.runs: $(VENV)/.running $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(STAMP): $(VENV)/.locked $(VENV)/.runs
 	touch $@

@@ -8,8 +8,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from benchmarks import crossval, cuts, kernels, lifting, relaxation, scale, scan, search, table1
 from benchmarks.report import environment, parser
+from benchmarks.speed import (
+    crossval,
+    cuts,
+    exact,
+    groups,
+    kernels,
+    lifting,
+    relaxation,
+    scale,
+    scan,
+    search,
+    table1,
+    wide,
+)
 
 BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "scan": scan.main,
@@ -20,6 +33,9 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "crossval": crossval.main,
     "lifting": lifting.main,
     "kernels": kernels.main,
+    "groups": groups.main,
+    "exact": exact.main,
+    "wide": wide.main,
     "scale": scale.main,
 }
 

@@ -4,5 +4,8 @@
 #include <nanobind/nanobind.h>
 
 void bind_scan(nanobind::module_& m);
-void bind_relaxation(nanobind::module_& m);
+void bind_products(nanobind::module_& m);
+void bind_dual(nanobind::module_& m);
+void bind_quadratic(nanobind::module_& m);
+void bind_groups(nanobind::module_& m);
 void bind_search(nanobind::module_& m);

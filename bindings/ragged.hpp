@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "quadratic.hpp"
+#include "bound/quadratic.hpp"
 
 namespace parsifal {
 

@@ -1,6 +1,6 @@
 // Design matrices for Python. A matrix is handed over as an address with its strides, for bool and float16
 // and any layout take the same road; src/parsifal/design keeps the memory alive and is the only caller.
-#include "scan.hpp"
+#include "read/scan.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,9 +10,9 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
-#include "generate.hpp"
 #include "listen.hpp"
-#include "synthetic.hpp"
+#include "read/generate.hpp"
+#include "read/synthetic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

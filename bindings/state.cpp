@@ -1,5 +1,7 @@
 #include "state.hpp"
 
+#include <algorithm>
+
 #include "ragged.hpp"
 
 namespace nb = nanobind;
@@ -7,7 +9,8 @@ using namespace parsifal;
 
 namespace {
 
-// Every field once, for both directions: visit.number<T>(name, items, get) and visit.list<T>(name, items, get).
+// Every field once, for both directions: visit.number<T>(name, items, get) and visit.list<T>(name, items, get) have one
+// entry an item, visit.vector<T>(name, values) and visit.scalar(name, value) are there once.
 template <class State, class Visit>
 void fields(State& s, Visit&& visit) {
     using I = int64_t;
@@ -26,6 +29,7 @@ void fields(State& s, Visit&& visit) {
     visit.template list<I>("candidate", s.nodes, [](auto& n) -> auto& { return n.candidate; });
     visit.template list<double>("candidate_fraction", s.nodes, [](auto& n) -> auto& { return n.fraction; });
     visit.template list<double>("candidate_v", s.nodes, [](auto& n) -> auto& { return n.candidate_v; });
+    visit.template list<I>("node_branch", s.nodes, [](auto& n) -> auto& { return n.branch; });
     visit.template number<I>("record_parent", s.records, [](auto& r) -> auto& { return r.parent; });
     visit.template number<I>("record_column", s.records, [](auto& r) -> auto& { return r.column; });
     visit.template number<signed char>("record_side", s.records, [](auto& r) -> auto& { return r.side; });
@@ -34,8 +38,24 @@ void fields(State& s, Visit&& visit) {
     visit.template list<I>("record_index", s.records, [](auto& r) -> auto& { return r.index; });
     visit.template list<double>("record_w", s.records, [](auto& r) -> auto& { return r.w; });
     visit.template list<I>("record_fixed", s.records, [](auto& r) -> auto& { return r.fixed; });
+    visit.template number<I>("record_kind", s.records, [](auto& r) -> auto& { return r.kind; });
     visit.template list<I>("proof_frame_columns", s.frame_records, [](auto& f) -> auto& { return f.columns; });
     visit.template list<double>("proof_frame_diagonal", s.frame_records, [](auto& f) -> auto& { return f.diagonal; });
+    visit.template vector<double>("pseudo_in", s.pseudo_costs.in);
+    visit.template vector<double>("pseudo_out", s.pseudo_costs.out);
+    visit.template vector<double>("pseudo_count", s.pseudo_costs.count);
+    visit.scalar("pseudo_sum_in", s.pseudo_costs.sum_in);
+    visit.scalar("pseudo_sum_out", s.pseudo_costs.sum_out);
+    visit.scalar("pseudo_total", s.pseudo_costs.total);
+    visit.template vector<I>("support", s.support);
+    visit.scalar("objective", s.objective);
+    visit.scalar("improved", s.improved);
+    visit.scalar("pruned", s.pruned);
+    visit.scalar("nodes_seen", s.nodes_seen);
+    visit.scalar("solves", s.solves);
+    visit.scalar("frames_made", s.frames_made);
+    visit.scalar("depth", s.depth);
+    visit.scalar("records_dropped", s.records_dropped);
 }
 
 struct Write {
@@ -49,6 +69,16 @@ struct Write {
     void list(const char* name, Items& items, Get get) {
         d[name] = ragged<T>(items, get);
     }
+    template <class T, class Values>
+    void vector(const char* name, const Values& values) {
+        Array<T> out(static_cast<Index>(values.size()));
+        std::copy(values.begin(), values.end(), out.begin());
+        d[name] = out;
+    }
+    template <class T>
+    void scalar(const char* name, T value) {
+        d[name] = value;
+    }
 };
 
 struct Read {
@@ -61,6 +91,21 @@ struct Read {
     template <class T, class Items, class Get>
     void list(const char* name, Items& items, Get get) {
         fill_ragged<T>(d, name, items, get);
+    }
+    template <class T, class Values>
+    void vector(const char* name, Values& values) {
+        const Array<T> from = array_from<T>(d, name);
+        values.resize(static_cast<size_t>(from.size()));
+        std::copy(from.begin(), from.end(), values.begin());
+    }
+    // A number of Python's, or an array of NumPy's without dimensions.
+    template <class T>
+    void scalar(const char* name, T& value) {
+        require(d.contains(name));
+        const nb::object number = nb::steal(PyNumber_Float(nb::object(d[name]).ptr()));
+        if (!number.is_valid()) PyErr_Clear();
+        require(number.is_valid());
+        value = static_cast<T>(PyFloat_AsDouble(number.ptr()));
     }
 };
 
@@ -81,10 +126,13 @@ void check(const TreeState& s, Index columns) {
         const auto m = static_cast<Index>(s.frames[static_cast<size_t>(n.frame)].columns.size());
         require(static_cast<Index>(n.fix.size()) == m && n.index.size() == n.v.size());
         require(n.candidate.size() == n.fraction.size() && n.candidate.size() == n.candidate_v.size());
-        require(!n.candidate.empty() && n.record < records);
+        require(n.record < records);
+        for (const Index a : n.branch) require(a >= 0 && a < m);
         for (const Index a : n.index) require(a >= 0 && a < m);
         for (const Index a : n.candidate) require(a >= 0 && a < m);
     }
+    const SeenGains& seen = s.pseudo_costs;
+    require(seen.out.size() == seen.in.size() && seen.count.size() == seen.in.size());
     for (const Index j : s.support) require(j >= 0 && j < columns);
 }
 
@@ -93,13 +141,6 @@ void check(const TreeState& s, Index columns) {
 nb::dict to_dict(const TreeState& state) {
     nb::dict d;
     fields(state, Write{d});
-    Array<double> numbers(8);
-    numbers << state.objective, state.pruned, state.nodes_seen, state.solves, state.frames_made, state.depth,
-        state.improved, state.records_dropped;
-    d["numbers"] = numbers;
-    d["pseudo_costs"] = Array<double>(
-        Eigen::Map<const Array<double>>(state.pseudo_costs.data(), static_cast<Index>(state.pseudo_costs.size())));
-    d["support"] = column<int64_t>(state.support, [](Index j) { return j; });
     return d;
 }
 
@@ -115,13 +156,6 @@ TreeState from_dict(const nb::dict& d, Index columns) {
     require(offsets.size() > 0);
     s.frame_records.resize(static_cast<size_t>(offsets.size()) - 1);
     fields(s, Read{d});
-    const Array<double> numbers = array_from<double>(d, "numbers");
-    require(numbers.size() == 8);
-    s.objective = numbers[0], s.pruned = numbers[1], s.nodes_seen = numbers[2], s.solves = numbers[3];
-    s.frames_made = numbers[4], s.depth = numbers[5], s.improved = numbers[6] != 0, s.records_dropped = numbers[7] != 0;
-    const Array<double> pseudo = array_from<double>(d, "pseudo_costs");
-    s.pseudo_costs.assign(pseudo.begin(), pseudo.end());
-    for (const int64_t j : array_from<int64_t>(d, "support")) s.support.push_back(static_cast<Index>(j));
     check(s, columns);
     return s;
 }

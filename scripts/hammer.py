@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse
 
 import parsifal as pf
-from parsifal.limits import TimeUp, limited
-from parsifal.relaxation import product
+from parsifal.bound.working_set import product
+from parsifal.deadline import TimeUp, limited
 
 DTYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
 SHAPES = ((1, 1), (1, 9), (2, 1), (7, 3), (17, 33), (64, 64), (65, 129), (513, 31), (4099, 5), (3, 2000))
@@ -83,7 +83,7 @@ def problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str,
 
 
 def searches(rng: np.random.Generator, directory: Path, count: int) -> None:
-    """The same answer from 1 to 8 threads, a valid certificate, and a search that is put aside and taken up."""
+    """The same answer from 1 to 8 threads, a valid certificate, and a search that is saved and resumed."""
     for number in range(count):
         X, y, options = problem(rng)
         answers = [pf.solve(X, y, threads=threads, **options) for threads in (1, 2, 8)]

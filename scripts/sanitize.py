@@ -27,21 +27,40 @@ ROOT = Path(__file__).resolve().parents[1]
 RUNTIME = {"address": "libasan.so", "undefined": "libubsan.so", "both": "libasan.so", "thread": "libtsan.so"}
 FLAG = {"both": "address,undefined"}
 # Tests that start threads in the core; the others do under `thread` what they do under `address`, only slower.
-THREADED = ["tests/test_solve.py", "tests/test_limits.py", "tests/test_checkpoint.py", "tests/test_path.py"]
-THREADED += ["tests/test_symmetry.py", "tests/test_synthetic.py", "tests/test_core_state.py"]
+THREADED = [
+    "tests/api/test_limits.py",
+    "tests/api/test_solve.py",
+    "tests/solver/test_limits.py",
+    "tests/solver/test_checkpoint.py",
+    "tests/api/test_path.py",
+]
+THREADED += ["tests/solver/test_symmetry.py", "tests/design/test_generated.py", "tests/solver/test_tree_state.py"]
 # Scans of every data type and layout are the hammer's.
 THREADED += ["tests/design/test_reads.py"]
 # Nothing here reaches the core, or it times and measures what a sanitizer changes.
-LEFT_OUT = ["tests/reporting", "tests/paper", "tests/test_plots.py", "tests/test_import.py", "tests/test_lock.py"]
-LEFT_OUT += ["tests/test_benchmarks.py", "tests/test_suite.py", "tests/test_suite_peers.py", "tests/test_dispatch.py"]
-LEFT_OUT += ["tests/test_examples.py", "tests/test_readme.py"]
+LEFT_OUT = ["tests/reporting", "tests/paper", "tests/test_plots.py", "tests/test_import.py", "tests/tools/test_lock.py"]
+LEFT_OUT += [
+    "tests/tools/test_benchmarks.py",
+    "tests/tools/test_peers.py",
+    "tests/tools/test_peers_installed.py",
+    "tests/test_dispatch.py",
+]
+LEFT_OUT += ["tests/tools/test_examples.py", "tests/tools/test_readme.py"]
 # The core is reached by what other files do with it as well, and most of the time goes into other programs: solvers,
 # schedulers, processes that are started to fit one small problem each.
-LEFT_OUT += ["tests/cli", "tests/test_cuts.py", "tests/test_dask.py", "tests/test_crossval.py", "tests/test_stress.py"]
+LEFT_OUT += [
+    "tests/cli",
+    "tests/cuts/test_cuts.py",
+    "tests/cuts/test_limits.py",
+    "tests/cuts/test_parts.py",
+    "tests/design/test_dask.py",
+    "tests/estimators/test_regressor_cv.py",
+    "tests/tools/test_stress.py",
+]
 # The sanitizers' allocator ends a process that a test leaves without memory; and processes within processes, each of
 # which loads the instrumented core, take longer than the test waits.
-DESELECT = ["tests/test_fuzz.py::test_a_promise_is_refused_without_keeping_it"]
-DESELECT += ["tests/test_solve.py::test_more_threads_than_the_system_gives"]
+DESELECT = ["tests/tools/test_fuzz.py::test_a_promise_is_refused_without_keeping_it"]
+DESELECT += ["tests/api/test_limits.py::test_more_threads_than_the_system_gives"]
 DESELECT += ["tests/test_processes.py::test_joblib_within_joblib"]
 
 
@@ -119,7 +138,7 @@ def findings(log: Path) -> tuple[list[str], int]:
             frames = [line for line in leak.splitlines() if re.match(r"\s*#[1-9]", line)]
             # Who asked for the memory: the frames between the allocator and the interpreter.
             asked = list(itertools.takewhile(lambda line: not re.search(r" in _?Py|nanobind", line), frames))
-            if any(re.search(r"parsifal/_core|/cpp/\w+\.[ch]pp|/bindings/\w+\.[ch]pp", line) for line in asked):
+            if any(re.search(r"parsifal/_core|/cpp/\w+/\w+\.[chi]pp|/bindings/\w+\.[ch]pp", line) for line in asked):
                 found.append(leak)
     return found, broken
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from stress.problems import LARGEST_P
 from stress.tally import Tally
-from stress.worker import save, solve_one
+from stress.worker import save, solve_and_save, solve_one, solve_saved
 
 # A problem takes seconds at most: its solves have limits.
 _HANG = 120.0
@@ -33,8 +33,8 @@ def main() -> int:
     args.jobs = max(1, args.jobs)
     seed = int.from_bytes(os.urandom(4), "little") if args.seed is None else args.seed
     folder = args.out / f"seed-{seed}"
-    if args.replay is not None:
-        record = solve_one(seed, args.replay, most=args.most_columns)
+    if args.replay is not None or args.replay_file is not None:
+        record = _replay(args, seed)
         print(json.dumps(record, indent=2))
         return 1 if record["faults"] else 0
     print(f"seed {seed}, from problem {args.start}; disagreements and the summary go to {folder}", flush=True)
@@ -55,6 +55,15 @@ def main() -> int:
     print(run.tally.markdown(run.elapsed, run.next))
     print(f"to go on: python -m stress --seed {seed} --start {run.next}")
     return 1 if run.tally.faults else 0
+
+
+def _replay(args: argparse.Namespace, seed: int) -> dict[str, Any]:
+    """Solve one problem again."""
+    if args.replay_file is not None:
+        return solve_saved(args.replay_file)
+    if args.save is not None:
+        return solve_and_save(seed, args.replay, args.save, most=args.most_columns)
+    return solve_one(seed, args.replay, most=args.most_columns)
 
 
 @dataclass
@@ -179,6 +188,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, help="problems at a time (default: 1)")
     parser.add_argument("--start", type=int, default=0, help="number of the first problem: to go on with a seed")
     parser.add_argument("--replay", type=int, metavar="NUMBER", help="solve this one problem of the seed and tell all")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="with --replay: save the problem as data, an .npz")
+    parser.add_argument("--replay-file", type=Path, metavar="FILE", help="solve a problem that was saved, and tell all")
     parser.add_argument("--most-columns", type=int, default=LARGEST_P, help=f"of a problem (default: {LARGEST_P})")
     parser.add_argument("--hang", type=float, default=_HANG, help="seconds of work without an answer that are a hang")
     parser.add_argument("--out", type=Path, default=Path("build/stress"), help="folder for what is found")

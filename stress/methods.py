@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 import parsifal as pf
 from parsifal import constraints as pc
+from stress.choices import faults_of_choices
 from stress.problems import StressProblem, generator
 from stress.referee import (
     Answer,
@@ -38,6 +39,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
+    extras: list[str] = field(default_factory=list)
     certificates: int = 0
     excess: float = -1.0
 
@@ -68,7 +70,9 @@ class Runner:
     def solve(self, name: str, *, constrained: bool = False, **options: Any) -> pf.Solution | None:
         """Solve, judge the answer, and check its certificate."""
         problem = self.problem
-        solution = self.attempt(name, lambda: pf.solve(problem.X, problem.y, **problem.options, **options))
+        solution = self.attempt(
+            name, lambda: pf.solve(problem.X, problem.y, fit_intercept=False, **problem.options, **options)
+        )
         if solution is not None:
             self.take(name, solution, constrained=constrained)
         return solution
@@ -109,7 +113,8 @@ class Runner:
 
     # What every problem goes through.
 
-    def run(self) -> Outcome:
+    def run(self, also: Iterable[str] = ()) -> Outcome:
+        """Every problem goes through these; of the extras, through those that are drawn and those in `also`."""
         problem, outcome = self.problem, self.outcome
         one = self.solve("search", threads=1, **SEARCH)
         two = self.solve("search, 2 threads", threads=2, **SEARCH)
@@ -125,24 +130,32 @@ class Runner:
         supports = enumerate_supports(problem)
         if supports is not None:
             outcome.answers.append(enumerated(problem, supports))
-        extras: list[Callable[[], None]] = [
-            self.ranking,
-            self.path,
-            self.estimator,
-            self.warm_start,
-            self.checkpoint,
-            self.big_m,
-            self.branching,
-        ]
+        extras: dict[str, Callable[[], None]] = {
+            "ranking": self.ranking,
+            "path": self.path,
+            "estimator": self.estimator,
+            "warm_start": self.warm_start,
+            "checkpoint": self.checkpoint,
+            "big_m": self.big_m,
+            "branching": self.branching,
+            "choices": self.choices,
+        }
         if self.rng.random() < 0.25:
-            extras[int(self.rng.integers(len(extras)))]()
+            self.extra(list(extras)[int(self.rng.integers(len(extras)))], extras)
+        extras["constraints"] = lambda: self.constraints(backend, supports)
         if self.rng.random() < 0.08 and problem.p >= 4:
-            self.constraints(backend, supports)
+            self.extra("constraints", extras)
+        for name in also:
+            if name not in outcome.extras:
+                self.extra(name, extras)
         outcome.faults += disagreements(problem, outcome.answers)
         outcome.excess = excess(problem, outcome.answers)
         return outcome
 
-    # What some go through.
+    def extra(self, name: str, extras: dict[str, Callable[[], None]]) -> None:
+        """One of what some go through."""
+        self.outcome.extras.append(name)
+        extras[name]()
 
     def ranking(self) -> None:
         """The best of the list is the optimum; with a limit on k alone the list is of exactly k columns."""
@@ -159,7 +172,7 @@ class Runner:
         coef[entry.support] = entry.coef
         listed = ranking.status == "optimal"
         # Supports closer together than the gap may change places.
-        bound = (1 - 1e-6) * min(values) - 2e-14 * p.half if listed else min(ranking.lower_bound, values[0])
+        bound = (1 - 1e-6) * min(values) if listed else min(ranking.lower_bound, values[0])
         answer = Answer(
             method="k_best",
             support=entry.support,
@@ -223,6 +236,10 @@ class Runner:
         self.solve("cut short", threads=1, checkpoint=path, node_limit=1 + int(self.rng.integers(20)), time_limit=1.0)
         self.solve("taken up", threads=1, checkpoint=path, **SEARCH)
         path.unlink(missing_ok=True)
+
+    def choices(self) -> None:
+        """Groups of the columns, and the same as kernels."""
+        self.outcome.faults += faults_of_choices(self)
 
     def big_m(self) -> None:
         if self.problem.p <= 12:

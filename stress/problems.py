@@ -9,20 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from oracles.enumeration import Asked
 from parsifal.design import as_design
 from stress.columns import FloatArray, random_columns, random_response
-from stress.kinds import KINDS
+from stress.kinds import KINDS, Made, Parts
 
 LARGEST_P, LARGEST_K = 400, 20
 
 
 @dataclass(kw_only=True)
-class StressProblem:
+class StressProblem(Asked):
     """What is handed to the methods, and the plain matrix that it stands for."""
 
     seed: int
     number: int
     kind: str
+    parts: Parts
     X: Any
     dense: FloatArray
     exact: bool
@@ -42,26 +44,6 @@ class StressProblem:
     def p(self) -> int:
         return int(self.dense.shape[1])
 
-    @property
-    def most(self) -> int:
-        return self.p if self.k is None else min(self.k, self.p)
-
-    @property
-    def half(self) -> float:
-        """1/2 |y|^2: the size of the numbers that every objective is computed from."""
-        return 0.5 * float(self.y @ self.y)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Arguments of `solve`."""
-        return {
-            "k": self.k,
-            "gamma": self.gamma,
-            "penalty": self.penalty,
-            "force_in": list(self.force_in) or None,
-            "force_out": list(self.force_out) or None,
-        }
-
     def describe(self) -> dict[str, Any]:
         """For a file: everything but the data."""
         return {
@@ -78,6 +60,19 @@ def generator(seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng((seed, number))
 
 
+def make_design(kind: str, parts: Parts, folder: Path) -> Made:
+    """Put a kind together from its parts."""
+    given, dense, exact = KINDS[kind].make(parts, folder)
+    if not exact:
+        # The design's own rounding of its columns is the problem that is solved; it must be the formula's, nearly.
+        columns = np.asarray(as_design(given).columns(np.arange(dense.shape[1])), dtype=np.float64)
+        size = np.linalg.norm(dense, axis=0) + np.linalg.norm(parts["X"]) * 1e-3
+        if not np.all(np.linalg.norm(columns - dense, axis=0) <= 1e-9 * size):
+            raise AssertionError(f"the columns of the {kind} design are not those of its formula")
+        dense = columns
+    return given, np.ascontiguousarray(dense, dtype=np.float64), exact
+
+
 def make_problem(seed: int, number: int, folder: Path, most: int = LARGEST_P) -> StressProblem:
     """Make problem `number` of a seed, of at most `most` columns; kinds that are files put them into `folder`."""
     rng = generator(seed, number)
@@ -92,18 +87,11 @@ def make_problem(seed: int, number: int, folder: Path, most: int = LARGEST_P) ->
     n, p = _shape(rng, most)
     X = random_columns(rng, n, p, happens)
     names = list(KINDS)
-    shares = np.array([KINDS[name][0] for name in names])
+    shares = np.array([KINDS[name].share for name in names])
     kind = str(rng.choice(names, p=shares / shares.sum()))
-    given, dense, exact = KINDS[kind][1](rng, X, folder)
-    if not exact:
-        # The design's own rounding of its columns is the problem that is solved; it must be the formula's, nearly.
-        columns = np.asarray(as_design(given).columns(np.arange(dense.shape[1])), dtype=np.float64)
-        size = np.linalg.norm(dense, axis=0) + np.linalg.norm(X) * 1e-3
-        if not np.all(np.linalg.norm(columns - dense, axis=0) <= 1e-9 * size):
-            raise AssertionError(f"the columns of the {kind} design are not those of its formula")
-        dense = columns
-    dense = np.ascontiguousarray(dense, dtype=np.float64)
-    n, p = dense.shape
+    parts = KINDS[kind].draw(rng, X)
+    given, dense, exact = make_design(kind, parts, folder)
+    p = dense.shape[1]
     y = np.array(given.y) if kind == "synthetic" and rng.random() < 0.7 else random_response(rng, dense, happens)
     k, penalty = _form(rng, p, y)
     gamma = _gamma(rng, dense, happens)
@@ -118,6 +106,7 @@ def make_problem(seed: int, number: int, folder: Path, most: int = LARGEST_P) ->
         seed=seed,
         number=number,
         kind=kind,
+        parts=parts,
         X=given,
         dense=dense,
         exact=exact,

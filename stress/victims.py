@@ -16,7 +16,7 @@ import parsifal as pf
 # The search's state is written so often here, not every minute, that a kill in a short run finds one.
 _SAVE_EVERY = 0.02
 _CLI = (
-    "from parsifal.checkpoint import Checkpoint\n"
+    "from parsifal.solver.checkpoint import Checkpoint\n"
     f"Checkpoint.__init__.__defaults__ = ({_SAVE_EVERY},)\n"
     "from parsifal.cli import main\n"
     "main()\n"
@@ -74,7 +74,7 @@ def cli(*arguments: object) -> list[str]:
 
 def solve(folder: Path) -> None:
     """Run in a process of its own: solve, and write the answer at the end."""
-    from parsifal.checkpoint import Checkpoint
+    from parsifal.solver.checkpoint import Checkpoint
 
     Checkpoint.__init__.__defaults__ = (_SAVE_EVERY,)
     X, y = data()
@@ -96,14 +96,10 @@ def nodes_in(file: Path) -> int:
     if not file.exists():
         return 0
     with np.load(file, allow_pickle=False) as saved:
-        numbers = saved["tree_numbers"] if "tree_numbers" in saved.files else None
+        nodes = int(saved["tree_nodes_seen"]) if "tree_nodes_seen" in saved.files else 0
         arrays = {name: saved[name].size for name in saved.files}
     assert arrays
-    return 0 if numbers is None else int(numbers[NODES])
-
-
-# Where the tree's state has its count of nodes.
-NODES = 2
+    return nodes
 
 
 def model_answer(folder: Path) -> Answer:

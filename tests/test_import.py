@@ -1,11 +1,17 @@
-"""What `import parsifal` loads, in an interpreter of its own."""
+"""What `import parsifal` loads, in an interpreter of its own, and how the package is laid out."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import parsifal
 
 OPTIONAL = (
     "pandas",
@@ -45,3 +51,26 @@ def test_everything_public_is_there() -> None:
     code = "import parsifal\nfor name in parsifal.__all__: getattr(parsifal, name)\nprint(parsifal.__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip()
+
+
+ROOT = Path(parsifal.__file__).parent
+
+
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    """Importing such a module would put it where the function is."""
+    functions = [name for name in parsifal.__all__ if inspect.isfunction(getattr(parsifal, name))]
+    assert [name for name in functions if importlib.util.find_spec(f"parsifal.{name}") is not None] == []
+
+
+def test_few_modules_stand_outside_a_room() -> None:
+    files = [path.stem for path in ROOT.glob("*.py") if not path.stem.startswith("__")]
+    assert len(files) <= 12, files
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if not ast.get_docstring(_tree(path))]
+    assert silent == []
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

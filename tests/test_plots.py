@@ -11,9 +11,9 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from reference import make_data
 
 import parsifal as pf
+from oracles.reference import make_data
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -38,7 +38,7 @@ def data() -> tuple[Any, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def a_path(data: Any) -> pf.Path:
-    return pf.path(*data, range(1, 7), 1.0)
+    return pf.path(*data, range(1, 7), 1.0, fit_intercept=False)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,8 @@ def test_returns_axes_and_labels_them(draw: Callable[..., Axes]) -> None:
     ax = draw()
     assert isinstance(ax, Axes)
     assert len(plt.get_fignums()) == 1
-    assert ax.get_title() or ax.get_xlabel() or ax.get_ylabel()
+    assert ax.get_title()
+    assert ax.get_xlabel()
     assert ax.has_data()
     ax.figure.canvas.draw()
 
@@ -120,7 +121,7 @@ def test_coefficients(a_path: pf.Path) -> None:
         ]
         assert hits, f"no line for column {j}"
     assert {NAMES[j] for j in a_path[-1].support} <= set(texts(ax).split("\n"))
-    assert "k" in ax.get_xlabel().lower() or "features" in ax.get_xlabel().lower()
+    assert ax.get_xlabel() == "number of features k"
     few = texts(pf.plots.coefficients(a_path, names=2)).split("\n")
     top = np.argsort(-np.abs(a_path.coefs[-1]))[:2]
     assert {name for name in NAMES if name in few} == {NAMES[j] for j in top}
@@ -160,7 +161,7 @@ def test_bounds(history: pf.History) -> None:
     ends = [y[-1] for _, y in lines(ax) if len(y) > 1]
     assert any(np.isclose(e, low) for e in ends)
     assert any(np.isclose(e, high) for e in ends)
-    assert "second" in ax.get_xlabel().lower() or "time" in ax.get_xlabel().lower()
+    assert ax.get_xlabel() == "seconds"
     one = pf.Progress(objective=2.0, lower_bound=1.0, nodes=1, open_nodes=1, seconds=0.1, reads=1.0)
     assert isinstance(pf.plots.bounds(iter([one, one])), Axes)
     assert isinstance(pf.plots.bounds([one]), Axes)
@@ -186,7 +187,7 @@ def test_support_agreement(model: pf.SparseRegressorCV) -> None:
         votes = sum(NAMES[j] == label.split()[0] for s in model.support_path_[g][i] for j in s)
         assert f"{votes}/4" in label
     marks = sum(len(s) for s in model.support_path_[g][i]) + len(model.support_)
-    assert len(ax.patches) == marks or any(np.nansum(im.get_array() > 0) == marks for im in ax.images)
+    assert len(ax.patches) == marks
     assert len(pf.plots.support_agreement(model, most=1).get_yticklabels()) == 1
 
 
@@ -200,8 +201,8 @@ def test_ranking(best: pf.Ranking) -> None:
 
 def test_without_names_and_with_one_entry() -> None:
     X, y = make_data(0)
-    path = pf.path(X, y, [2], 1.0)
-    assert "x3" in texts(pf.plots.coefficients(path)) or "x1" in texts(pf.plots.coefficients(path))
+    path = pf.path(X, y, [2], 1.0, fit_intercept=False)
+    assert {"x0", "x1"} <= set(texts(pf.plots.coefficients(path)).split("\n"))
     pf.plots.criteria(path).figure.canvas.draw()
     pf.plots.ranking(pf.k_best(X, y, 7, 1.0)).figure.canvas.draw()
     pf.plots.ranking(pf.k_best(X, 0 * y, 3, 1.0)).figure.canvas.draw()
@@ -218,7 +219,7 @@ def test_without_names_and_with_one_entry() -> None:
 def test_names_with_dollar_signs() -> None:
     X, y = make_data(0)
     frame = pd.DataFrame(X, columns=[f"$_{{{j} \\frac" + "$" * (j % 2) for j in range(7)])
-    pf.plots.coefficients(pf.path(frame, y, [1, 2, 3], 1.0)).figure.canvas.draw()
+    pf.plots.coefficients(pf.path(frame, y, [1, 2, 3], 1.0, fit_intercept=False)).figure.canvas.draw()
     cv = pf.SparseRegressorCV(ks=[2], gammas=1.0, cv=2).fit(frame, y)
     pf.plots.support_agreement(cv).figure.canvas.draw()
     pf.plots.ranking(pf.k_best(frame, y, 2, 1.0)).figure.canvas.draw()

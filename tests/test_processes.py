@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from parsifal.limits import _quota, limited, seconds_left, thread_limit, usable_cores
+from parsifal.deadline import _quota, limited, seconds_left, thread_limit, usable_cores
 
 PREAMBLE = """
 import os, threading

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 # _dispatch comes first: it chooses the compiled core.
 from parsifal import _dispatch as _dispatch
 from parsifal import constraints, datasets, metrics
-from parsifal.certificate import Certificate, CheckResult
-from parsifal.check import check
+from parsifal.api.paths import Path, path
+from parsifal.api.ranking import Ranking, k_best
+from parsifal.api.relaxing import relax
+from parsifal.api.solving import solve
+from parsifal.bound.relaxation import Relaxation
+from parsifal.bound.ridge_loss import Loss, loss
 from parsifal.design import Design, as_design, open_design
 from parsifal.errors import (
     BackendError,
@@ -22,21 +26,19 @@ from parsifal.errors import (
     NumericalError,
     ParsifalError,
 )
-from parsifal.loss import Loss, loss
-from parsifal.path import Path, path
-from parsifal.progress import History, Progress
-from parsifal.ranking import Ranking, k_best
-from parsifal.relaxation import Relaxation, relax
-from parsifal.solution import Solution
-from parsifal.solve import solve
+from parsifal.problem.least_squares import LeastSquares
+from parsifal.problem.progress import History, Progress
+from parsifal.problem.solution import Incumbent, Solution
+from parsifal.proof.certificate import Certificate, CheckResult
+from parsifal.proof.checker import check
+from parsifal.proof.choice import GroupCertificate, KernelCertificate
 
 if TYPE_CHECKING:
     from parsifal import plots
-    from parsifal.crossval import SparseRegressorCV
-    from parsifal.estimators import SparseRegressor
-    from parsifal.kernels import KernelSolution, SparseKernelRegressor, solve_groups, solve_kernels
-    from parsifal.lifting import NonlinearFeatures
+    from parsifal.estimators import NonlinearFeatures, SparseKernelRegressor, SparseRegressor, SparseRegressorCV
+    from parsifal.kernels import KernelSolution, solve_groups, solve_kernels
     from parsifal.reporting import report
+    from parsifal.tabular.transformer import TableEncoder
 
 __version__ = "0.1.0"
 
@@ -47,9 +49,13 @@ __all__ = [
     "CheckResult",
     "DataError",
     "Design",
+    "GroupCertificate",
     "History",
+    "Incumbent",
     "InputError",
+    "KernelCertificate",
     "KernelSolution",
+    "LeastSquares",
     "LiftingWarning",
     "Loss",
     "MissingBackendError",
@@ -65,6 +71,7 @@ __all__ = [
     "SparseKernelRegressor",
     "SparseRegressor",
     "SparseRegressorCV",
+    "TableEncoder",
     "as_design",
     "check",
     "constraints",
@@ -85,10 +92,11 @@ __all__ = [
 # What needs scikit-learn or another library that takes its time is imported when it is first asked for.
 _LAZY = {
     "KernelSolution": "parsifal.kernels",
-    "NonlinearFeatures": "parsifal.lifting",
-    "SparseKernelRegressor": "parsifal.kernels",
+    "NonlinearFeatures": "parsifal.estimators",
+    "SparseKernelRegressor": "parsifal.estimators",
     "SparseRegressor": "parsifal.estimators",
-    "SparseRegressorCV": "parsifal.crossval",
+    "SparseRegressorCV": "parsifal.estimators",
+    "TableEncoder": "parsifal.tabular.transformer",
     "plots": "parsifal.plots",
     "report": "parsifal.reporting",
     "solve_groups": "parsifal.kernels",
@@ -106,4 +114,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    """The public names, and no module that happens to be loaded."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -2,12 +2,17 @@
 Compiled core of Parsifal: arrays in, arrays out, the GIL released while it computes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+compiler: str = 'GCC 12.2'
+
+vector_bits: int = 256
 
 class TimeUp(Exception):
     pass
@@ -79,31 +84,104 @@ def submatrix(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writ
 def residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """y - columns v, skipping zeros."""
 
-def relax(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], rounding: Sequence[float], seconds: float = float('inf')) -> dict:
-    """Solve the relaxation of one node of the reduced problem."""
-
-def local_search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], support: Sequence[int], greedy: bool, max_moves: int, seconds: float = float('inf')) -> tuple[list[int], float]:
-    """
-    Improve a support by additions, removals and swaps; greedy fills it first.
-    """
-
-def restarts(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int, seconds: float = float('inf')) -> tuple[list[int], float]:
-    """Local search from random supports drawn from the columns with s > 0."""
-
-def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int) -> tuple:
+def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, gamma: float, penalty: float, k: int) -> tuple:
     """
     What the best completion takes off the dual value, and the two thresholds of safe fixing.
     """
 
-def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], bound: float, cutoff: float, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int) -> tuple:
+def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, bound: float, cutoff: float, gamma: float, penalty: float, k: int) -> tuple:
     """
     Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).
     """
 
-def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], max_newton: int, unit: float, gamma: float, seconds: float = float('inf')) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+def tightening(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], *, max_newton: int, unit: float, gamma: float, seconds: float = float('inf')) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """
     A diagonal d with gram - diag(d) positive semidefinite beyond rounding that makes weight'd large.
     """
 
-def search(gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], ls0: float, gamma: float, penalty: float, k: int, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, rel_gap: float, abs_gap: float, time_limit: float, node_limit: float, threads: int, branching: int, memory_limit: float, certificate_limit: float, rank: int, poll: object | None, state: object | None, save: object | None, save_every: float, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], rounding: Sequence[float]) -> dict:
+class Rounding:
+    """
+    How far the numbers of a Quadratic may be off (cpp/bound/rounding.hpp).
+    """
+
+    def __init__(self, *, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float, error: float, base: float, drift: float, reach: float) -> None: ...
+
+class Survivors:
+    """The reduced problem, as searches take it."""
+
+class Columns(Survivors):
+    """
+    The columns that survive, in place; `cache` is what products of them may take, in bytes (cpp/bound/held_columns.hpp).
+    """
+
+    def __init__(self, *, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float) -> None: ...
+
+class FloatColumns(Survivors):
+    """
+    The columns that survive, in place; `cache` is what products of them may take, in bytes (cpp/bound/held_columns.hpp).
+    """
+
+    def __init__(self, *, columns: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float) -> None: ...
+
+class DistantColumns(Survivors):
+    """
+    The columns that survive, elsewhere: load(positions) gives some of them as a matrix. `kept` is what loaded columns may take, in bytes, `cache` their products.
+    """
+
+    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, gamma: float, penalty: float, k: int, kept: float, cache: float) -> None: ...
+
+class Quadratic(Survivors):
+    """
+    The reduced problem; refers to its arrays, which are copied only where they are not float64, contiguous and, for gram, in Fortran order.
+    """
+
+    def __init__(self, *, gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ls0: float, gamma: float, penalty: float, k: int, rounding: Rounding) -> None: ...
+
+def relax(quadratic: Quadratic, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, seconds: float = float('inf')) -> dict:
+    """Solve the relaxation of one node of the reduced problem."""
+
+def local_search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], support: Sequence[int], greedy: bool, max_moves: int, seconds: float = float('inf')) -> tuple[list[int], float]:
+    """
+    Improve a support by additions, removals and swaps; greedy fills it first.
+    """
+
+def complete(quadratic: Quadratic, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], objective: float, rel_gap: float, abs_gap: float = 0.0, most_work: float = float('inf'), seconds: float = float('inf')) -> dict:
+    """
+    Whether a node has a completion below the cutoff, by bounds on sets of few columns.
+    """
+
+def restarts(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], count: int, seconds: float = float('inf')) -> tuple[list[int], float]:
+    """Local search from random supports drawn from the columns with s > 0."""
+
+class Groups:
+    """Columns start[g] .. start[g + 1] - 1 of a Quadratic are group g."""
+
+    def __init__(self, *, start: Sequence[int], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], k: int) -> None: ...
+
+def relax_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, seconds: float = float('inf')) -> dict:
+    """Solve the relaxation of one node of groups."""
+
+def improve_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], support: Sequence[int], max_moves: int, seconds: float = float('inf')) -> tuple[list[int], float]:
+    """Improve a set of groups by additions, removals and swaps."""
+
+class Branching(enum.Enum):
+    """Which fractional column a node is split on."""
+
+    largest = 0
+
+    fractional = 1
+
+    strong = 2
+
+    pseudo = 3
+
+class SearchOptions:
+    """Tolerances and limits of a search (cpp/search/search.hpp)."""
+
+    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, completions: bool = True) -> None: ...
+
+def search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, options: SearchOptions, poll: object | None = None, state: object | None = None, save: object | None = None, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)] | None = None) -> dict:
     """Branch and bound on the reduced problem."""
+
+def search_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], objective: float, options: SearchOptions, poll: object | None = None) -> dict:
+    """Branch and bound over groups of columns."""

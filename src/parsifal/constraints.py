@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.design import Design
 from parsifal.errors import InputError
-from parsifal.problem import FloatArray, IntArray
 
 __all__ = ["AtMost", "Constraint", "Exclude", "Implies", "Linear"]
 

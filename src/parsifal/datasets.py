@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.arguments import check_count, check_number
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.design.generated import SyntheticDesign
 from parsifal.errors import InputError
-from parsifal.problem import FloatArray, IntArray, check_count, check_number
-from parsifal.synthetic import SyntheticDesign
 
 __all__ = ["SparseData", "SyntheticDesign", "make_sparse_regression"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.arrays import IntArray
 from parsifal.errors import InputError
-from parsifal.problem import IntArray
 
 
 def accuracy(true_support: Any, support: Any) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import scipy.sparse as sp
 
 import parsifal as pf
@@ -46,9 +47,27 @@ def features() -> pf.NonlinearFeatures:
     return pf.NonlinearFeatures(products=True).fit(POSITIVE)
 
 
+MIXED = pd.DataFrame({"a": [1.0, 2.0, 4.0, 3.0, 5.0, 7.0], "g": ["u", "v", "u", "v", "u", "v"]})
+
+
+@cache
+def encoder() -> pf.TableEncoder:
+    return pf.TableEncoder().fit(MIXED)
+
+
 @cache
 def solved() -> pf.Solution:
     return pf.solve(X, Y, k=2, gamma=1.0)
+
+
+@cache
+def groups_solved() -> pf.KernelSolution:
+    return pf.solve_groups(X, Y, GROUPS, k=1, gamma=1.0)
+
+
+@cache
+def kernels_solved() -> pf.KernelSolution:
+    return pf.solve_kernels(KERNELS, Y, k=1, gamma=1.0)
 
 
 @cache
@@ -68,6 +87,10 @@ def _fitted(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def _featured(**options: Any) -> Any:
     return pf.NonlinearFeatures(**options).fit(POSITIVE)
+
+
+def _encoded(**options: Any) -> Any:
+    return pf.TableEncoder(**options).fit(MIXED)
 
 
 # Calls, and for each parameter the messages by argument.
@@ -127,6 +150,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] 
         lambda **kw: kernel_model().predict(**kw),
         {"X": X},
     ),
+    "SparseKernelRegressor.check": (
+        pf.SparseKernelRegressor.check,
+        lambda **kw: kernel_model().check(**kw),
+        {"X": X, "y": Y},
+    ),
+    "TableEncoder": (pf.TableEncoder, _encoded, {}),
+    "TableEncoder.fit": (pf.TableEncoder.fit, lambda **kw: pf.TableEncoder().fit(**kw), {"X": MIXED}),
+    "TableEncoder.transform": (pf.TableEncoder.transform, lambda **kw: encoder().transform(**kw), {"X": MIXED}),
     "NonlinearFeatures": (pf.NonlinearFeatures, _featured, {}),
     "NonlinearFeatures.fit": (
         pf.NonlinearFeatures.fit,
@@ -170,6 +201,33 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] 
         {"path": "saved.npz"},
     ),
     "Certificate.from_arrays": (pf.Certificate.from_arrays, pf.Certificate.from_arrays, {"arrays": {}}),
+    "Solution.check": (pf.Solution.check, lambda **kw: solved().check(**kw), {"X": X, "y": Y}),
+    "Solution.summary": (pf.Solution.summary, lambda **kw: solved().summary(**kw), {"X": X, "y": Y}),
+    "plots.r2": (pf.plots.r2, lambda **kw: pf.plots.r2(**{"path": swept(), **kw}), {}),
+    "plots.shrinkage": (pf.plots.shrinkage, lambda **kw: pf.plots.shrinkage(**{"model": model(), **kw}), {}),
+    "plots.residuals": (
+        pf.plots.residuals,
+        lambda **kw: pf.plots.residuals(**{"model": model(), **kw}),
+        {"X": X, "y": Y},
+    ),
+    "GroupCertificate.load": (pf.GroupCertificate.load, pf.GroupCertificate.load, {"path": "groups.npz"}),
+    "KernelCertificate.load": (pf.KernelCertificate.load, pf.KernelCertificate.load, {"path": "kernels.npz"}),
+    "GroupCertificate.save": (
+        pf.GroupCertificate.save,
+        lambda **kw: groups_solved().certificate.save(**kw),
+        {"path": "saved.npz"},
+    ),
+    "KernelCertificate.save": (
+        pf.KernelCertificate.save,
+        lambda **kw: kernels_solved().certificate.save(**kw),
+        {"path": "saved.npz"},
+    ),
+    "GroupCertificate.from_arrays": (pf.GroupCertificate.from_arrays, pf.GroupCertificate.from_arrays, {"arrays": {}}),
+    "KernelCertificate.from_arrays": (
+        pf.KernelCertificate.from_arrays,
+        pf.KernelCertificate.from_arrays,
+        {"arrays": {}},
+    ),
     "Path.best": (pf.Path.best, lambda **kw: swept().best(**kw), {}),
     "constraints.AtMost": (
         pf.constraints.AtMost,
@@ -230,7 +288,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] 
 
 # What the expressions in the tables may use.
 NAMES = {name: value for name, value in globals().items() if not name.startswith("_") and not inspect.ismodule(value)}
-NAMES |= {"np": np, "pd": pd, "sp": sp, "pf": pf}
+NAMES |= {"np": np, "pd": pd, "pl": pl, "sp": sp, "pf": pf}
 
 
 def call(name: str, parameters: str, expression: str) -> Any:

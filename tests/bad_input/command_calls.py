@@ -10,7 +10,7 @@ import typer.main
 
 from parsifal.cli.app import app
 
-TABLE = "a,b,c,w,y\n" + "".join(f"{i % 5},{i * i % 7},{'xyz'[i % 3]},1,{i * 3 % 11}\n" for i in range(14))
+TABLE = "a,b,c,w,y\n" + "".join(f"{i % 5},{i * i % 7},{'xyz'[i % 3]},{1 + i % 2},{i * 3 % 11}\n" for i in range(14))
 
 # The arguments that each command needs; a row adds its option at the end, where it counts instead of an earlier one.
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "diagnose": ("data.csv", "--target", "y", "--drop", "c", "--k", "1", "--time-limit", "0.5"),
     "predict": ("model.json", "data.csv", "--drop", "c"),
     "check": ("proof.npz", "data.csv"),
+    "tour": ("tour", "--no-pause"),
     "bench": (),
     "reproduce": ("figure1", "--n", "20", "--p", "30", "--k", "2", "--repeats", "1", "--out", "out"),
 }
@@ -39,7 +40,7 @@ def prepare(run: Any) -> None:
 def options_of(command: str) -> dict[str, Any]:
     """The parameters of a command by the names that the table uses: DATA, --k, ..."""
     if command == "reproduce":
-        from parsifal.cli.extras import Experiments
+        from parsifal.cli.reproduce import Experiments
         from parsifal.paper.command import register
 
         inner = Experiments(debug=True)

@@ -23,8 +23,8 @@ COMMAND_LINE: Table = [
         {
             "DATA": {
                 "folder": "folder is a folder; give a file",
-                "model.json": "model.json has an ending that is not known; use one of .csv, .tsv, .txt, .parquet, .pq, .arrow, .feather, .ipc, .npy, .npz",
-                "newer.xlsx": "newer.xlsx does not exist; check the name and the folder",
+                "model.json": "model.json has an ending that is not known; use one of .csv, .tsv, .txt, .parquet, .pq, .arrow, .feather, .ipc, .xlsx, .xlsm, .jsonl, .ndjson, .npy, .npz",
+                "newer.xlsx": "newer.xlsx does not exist; did you mean newer.json?",
             },
             "--delimiter": {
                 ";": "data.csv has one column only, 'a,b,c,w,y'; try --delimiter ','",
@@ -43,8 +43,18 @@ COMMAND_LINE: Table = [
             "--categorical": {
                 "z": "--categorical z is not a column of data.csv; its columns are a, b, c, w, y",
             },
+            "--dates": {
+                "z": "--dates z is not a column of data.csv; its columns are a, b, c, w, y",
+            },
+            "--numbers": {
+                "z": "--numbers z is not a column of data.csv; its columns are a, b, c, w, y",
+            },
             "--weights": {
                 "z": "--weights z is not a column of data.csv; its columns are a, b, c, w, y",
+            },
+            "--adjust": {
+                "z": "--adjust z is not a feature; the features are a, b, w",
+                "a,b,w": "--adjust names every feature, which leaves none to choose; adjust for fewer",
             },
             "--threads": {
                 "0": "--threads must be a whole number >= 1, not '0'",
@@ -61,10 +71,9 @@ COMMAND_LINE: Table = [
                 "0": "k must be >= 1, not 0",
                 "-2": "k must be >= 1, not -2",
                 "2.5": "--k must be a whole number, not '2.5'",
-                "99": "k = 99, but X has 3 feature(s); choose k <= 3",
             },
             "--gamma": {
-                "-1": "gamma must be a finite number > 0 (large means a weak ridge), not -1.0",
+                "-1": "gamma must be a number > 0 (large means a weak ridge), not -1.0",
             },
             "--penalty": {
                 "-1": "penalty must be a finite number >= 0, not -1.0",
@@ -246,7 +255,7 @@ COMMAND_LINE: Table = [
             "MODEL": {
                 "missing.json": "missing.json does not exist; --out of parsifal fit writes one",
                 "data.csv": "data.csv is not JSON; --out of parsifal fit writes a model",
-                "newer.json": "newer.json is a model of version 99, and this Parsifal reads version 1; fit it again, or use the Parsifal that wrote it",
+                "newer.json": "newer.json is a model of version 99, and this Parsifal reads version 2; fit it again, or use the Parsifal that wrote it",
                 "torn.json": "torn.json is not JSON; --out of parsifal fit writes a model",
                 "list.json": "list.json is not a Parsifal model; --out of parsifal fit writes one",
                 "folder": "folder is a folder; give a file",
@@ -276,8 +285,25 @@ COMMAND_LINE: Table = [
             "--categorical": {
                 "z": "proof.npz says itself how its table was encoded; leave out --categorical",
             },
+            "--dates": {
+                "z": "proof.npz says itself how its table was encoded; leave out --dates",
+            },
+            "--numbers": {
+                "z": "proof.npz says itself how its table was encoded; leave out --numbers",
+            },
             "--weights": {
                 "z": "proof.npz says itself how its table was encoded; leave out --weights",
+            },
+            "--adjust": {
+                "z": "proof.npz says itself how its table was encoded; leave out --adjust",
+            },
+        },
+    ),
+    (
+        ["tour"],
+        {
+            "FOLDER": {
+                "data.csv": "data.csv is a file; give a folder's name",
             },
         },
     ),

@@ -19,7 +19,7 @@ DESIGNS: Table = [
                 "[np.full((12, 12), np.nan)]": "kernels[0] holds NaN or infinite values",
                 "[np.triu(np.ones((12, 12)))]": "kernels[0] is not symmetric",
                 "['rbf']": "kernels[0] has shape (); a matrix or factor of numbers with 12 rows is needed",
-                "[np.eye(12, dtype=complex)]": "kernels[0] has shape (12, 12); a matrix or factor of numbers with 12 rows is needed",
+                "[np.eye(12, dtype=complex)]": "kernels[0] holds complex numbers; a matrix or factor of real ones is needed",
             },
             "y": {
                 "None": "y has shape (); a vector of length 0 is needed",
@@ -33,7 +33,9 @@ DESIGNS: Table = [
                 "np.nan": "penalty must be a finite number >= 0, not nan",
                 "np.inf": "penalty must be a finite number >= 0, not inf",
                 "'x'": "penalty must be a number, not 'x'",
-                "[1.0]": "penalty must be a number, not [1.0]",
+                "[1.0]": "penalty has 1 prices, but there are 2 kernels or groups",
+                "[1.0, -1]": "penalty[1] must be a finite number >= 0, not -1",
+                "[1.0, 'x']": "penalty[1] must be a number, not 'x'",
                 "True": "penalty must be a number, not True",
             },
             "rel_gap": {
@@ -90,7 +92,7 @@ DESIGNS: Table = [
                 "X": "y has shape (12, 4); a vector of length 12 is needed",
                 "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
                 "Y.astype(object)": "y has dtype object; numbers are needed (try y.astype(float))",
-                "Y.astype(complex)": "y has dtype complex128; numbers are needed (try y.astype(float))",
+                "Y.astype(complex)": "y has dtype complex128; pass real numbers, e.g. y.real",
                 "changed(Y, 7, np.nan)": "y[7] is nan; drop the row or impute the value",
                 "changed(Y, 2, np.inf)": "y[2] is inf; drop the row or impute the value",
                 "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
@@ -212,7 +214,12 @@ DESIGNS: Table = [
                 "'proof.npz'": "certificate must be a Certificate, not 'proof.npz'; Certificate.load reads one from a file",
             },
             "y": {
-                "'y'": "y must be a vector of 12 numbers",
+                "'y'": "y must be a vector of numbers, one for every row of X",
+            },
+            "exact": {
+                "'yes'": "exact must be True or False, not 'yes'",
+                "1": "exact must be True or False, not 1",
+                "None": "exact must be True or False, not None",
             },
         },
     ),
@@ -291,7 +298,13 @@ DESIGNS: Table = [
                 "'.'": ". cannot be read: Is a directory; check the name",
                 "'garbage'": "garbage is not a readable Parsifal certificate: not an archive",
                 "'X.npy'": "X.npy is not a readable Parsifal certificate: not an archive",
-                "'other.npz'": "other.npz is not a readable Parsifal certificate: no certificate of format 1",
+                "'other.npz'": "other.npz is not a readable Parsifal certificate: no certificate of format 2",
+            },
+            "limit": {
+                "0": "limit must be a number of bytes > 0, not 0",
+                "np.nan": "limit must be a number of bytes > 0, not nan",
+                "True": "limit must be a number of bytes > 0, not True",
+                "'1 GB'": "limit must be a number of bytes > 0, not '1 GB'",
             },
         },
     ),
@@ -311,8 +324,8 @@ DESIGNS: Table = [
         {
             "arrays": {
                 "None": "a certificate is made from a mapping of names to arrays",
-                "{}": "no certificate of format 1",
-                "{'format': np.asarray(99)}": "no certificate of format 1",
+                "{}": "no certificate of format 2",
+                "{'format': np.asarray(99)}": "no certificate of format 2",
                 "{'format': 3}": "a certificate is made from a mapping of names to arrays",
             },
         },

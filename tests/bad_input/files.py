@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bad_input.calls import X, Y, solved
+from bad_input.calls import X, Y, groups_solved, kernels_solved, solved
 
 
 def make() -> None:
@@ -20,6 +20,8 @@ def make() -> None:
     Path("cut.npy").write_bytes(Path("X.npy").read_bytes()[:200])
     np.savez("other.npz", a=X)
     solved().certificate.save("proof.npz")
+    groups_solved().certificate.save("groups.npz")
+    kernels_solved().certificate.save("kernels.npz")
     Path("garbage").write_bytes(b"neither this nor that\n" * 3)
     Path("data.xyz").write_bytes(b"")
     Path("empty.csv").write_bytes(b"")

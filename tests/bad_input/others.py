@@ -192,7 +192,7 @@ OTHERS: Table = [
         },
     ),
     (
-        ["plots.coefficients", "plots.criteria"],
+        ["plots.coefficients", "plots.criteria", "plots.r2"],
         {
             "path": {
                 "None": "path must come from pf.path, not be None",
@@ -218,7 +218,16 @@ OTHERS: Table = [
         },
     ),
     (
-        ["plots.coefficients", "plots.criteria", "plots.cv_curve", "plots.support_agreement", "plots.ranking"],
+        [
+            "plots.coefficients",
+            "plots.criteria",
+            "plots.r2",
+            "plots.cv_curve",
+            "plots.support_agreement",
+            "plots.shrinkage",
+            "plots.residuals",
+            "plots.ranking",
+        ],
         {
             "ax": {
                 "3": "ax must be matplotlib Axes, not 3",
@@ -275,6 +284,31 @@ OTHERS: Table = [
             },
             "ax": {
                 "3": "the history is empty; pass it to solve as progress=history",
+            },
+        },
+    ),
+    (
+        ["plots.shrinkage", "plots.residuals"],
+        {
+            "model": {
+                "None": "the model must be a SparseRegressor or a SparseRegressorCV, not None",
+                "pf.SparseRegressor()": "the model is not fitted; call fit first",
+            },
+        },
+    ),
+    (
+        ["plots.shrinkage"],
+        {
+            "most": {
+                "0": "most must be >= 1, not 0",
+            },
+        },
+    ),
+    (
+        ["plots.residuals"],
+        {
+            "y": {
+                "Y[:5]": "y has 5 entries but X has 12 rows",
             },
         },
     ),

@@ -8,6 +8,33 @@ from bad_input.calls import Table
 # The calls; then by parameter, an expression for the argument and the message in full.
 SOLVING: Table = [
     (
+        ["solve", "path"],
+        {
+            "fit_intercept": {
+                "'no'": "fit_intercept must be True or False, not 'no'",
+                "2": "fit_intercept must be True or False, not 2",
+            },
+            "standardize": {
+                "'no'": "standardize must be True or False, not 'no'",
+                "None": "standardize must be True or False, not None",
+            },
+        },
+    ),
+    (
+        ["Solution.check"],
+        {
+            "y": {"['a'] * 12": "y must be a vector of numbers, one for every row of X"},
+            "exact": {"2": "exact must be True or False, not 2"},
+        },
+    ),
+    (
+        ["Solution.summary"],
+        {
+            "X": {"X[:, :3]": "X has 3 columns, but this solution is for 4"},
+            "y": {"Y[:5]": "y has 5 entries but X has 12 rows"},
+        },
+    ),
+    (
         ["solve", "relax", "loss", "path", "k_best"],
         {
             "X": {
@@ -21,6 +48,8 @@ SOLVING: Table = [
                 "X.astype('U4')": "X has dtype <U4; encode it as numbers first",
                 "X.astype(object)": "X has dtype object; if its entries are numbers, convert it with X.astype(float)",
                 "X.astype(complex)": "X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
+                "sp.csr_matrix(X.astype(complex))": "X has dtype complex128; pass real numbers, e.g. np.hstack([X.real, X.imag])",
+                "FRAME.astype({'c': complex})": "column 'c' has dtype complex128; pass real numbers, e.g. its real and imaginary parts as two columns",
                 "changed(X, (3, 2), np.nan)": "X[3, 2] is NaN; drop or impute missing values",
                 "changed(X, (5, 1), -np.inf)": "X[5, 1] is -inf; drop or replace infinite values",
                 "changed(X, (5, 1), 1e200)": "X[5, 1] is 1e+200, too large to square; rescale the column",
@@ -38,17 +67,21 @@ SOLVING: Table = [
                 "X": "y has shape (12, 4); a vector of length 12 is needed",
                 "Y.astype('U4')": "y has dtype <U4; numbers are needed (try y.astype(float))",
                 "Y.astype(object)": "y has dtype object; numbers are needed (try y.astype(float))",
-                "Y.astype(complex)": "y has dtype complex128; numbers are needed (try y.astype(float))",
+                "Y.astype(complex)": "y has dtype complex128; pass real numbers, e.g. y.real",
                 "changed(Y, 7, np.nan)": "y[7] is nan; drop the row or impute the value",
                 "changed(Y, 2, np.inf)": "y[2] is inf; drop the row or impute the value",
                 "changed(Y, 4, 1e200)": "y[4] is 1e+200, too large to square; rescale y",
                 "[]": "y has 0 entries but X has 12 rows",
             },
+            "X, y": {
+                "(X[:0], Y[:0])": "X has shape (0, 4); it needs at least one row and one column",
+                "(changed(X, (3, 2), np.nan), np.zeros(12))": "X[3, 2] is NaN; drop or impute missing values",
+            },
             "gamma": {
-                "0": "gamma must be a finite number > 0 (large means a weak ridge), not 0",
-                "-1": "gamma must be a finite number > 0 (large means a weak ridge), not -1",
-                "np.nan": "gamma must be a finite number > 0 (large means a weak ridge), not nan",
-                "np.inf": "gamma must be a finite number > 0 (large means a weak ridge), not inf",
+                "0": "gamma must be a number > 0 (large means a weak ridge), not 0",
+                "-1": "gamma must be a number > 0 (large means a weak ridge), not -1",
+                "np.nan": "gamma must be a number > 0 (large means a weak ridge), not nan",
+                "-np.inf": "gamma must be a number > 0 (large means a weak ridge), not -inf",
                 "None": "gamma must be a number, not None",
                 "True": "gamma must be a number, not True",
                 "[1.0]": "gamma must be a number, not [1.0]",
@@ -95,12 +128,13 @@ SOLVING: Table = [
                 "[[0, 1]]": "force_in has shape (1, 2); a vector of column indices is needed",
                 "[True, False]": "force_in is a mask of length 2, but X has 4 columns",
                 "['a']": "force_in names columns, but X has no column names; give indices",
-                "'a'": "force_in has shape (); a vector of column indices is needed",
+                "'a'": "force_in names columns, but X has no column names; give indices",
                 "{0: 1}": "force_in has shape (); a vector of column indices is needed",
                 "[0, 1, 2]": "force_in names 3 columns, but k = 2; raise k or force fewer columns in",
             },
             "force_out": {
                 "[7]": "force_out names column 7, but X has columns 0 to 3",
+                "[0, 4]": "force_out names column 4, but X has columns 0 to 3",
                 "[-1]": "force_out names column -1, but X has columns 0 to 3",
                 "[1, 1]": "force_out names a column twice",
                 "[1.0]": "force_out has dtype float64; whole column indices or a boolean mask are needed",
@@ -108,11 +142,14 @@ SOLVING: Table = [
                 "[[0, 1]]": "force_out has shape (1, 2); a vector of column indices is needed",
                 "[True, False]": "force_out is a mask of length 2, but X has 4 columns",
                 "['a']": "force_out names columns, but X has no column names; give indices",
-                "'a'": "force_out has shape (); a vector of column indices is needed",
+                "'a'": "force_out names columns, but X has no column names; give indices",
                 "{0: 1}": "force_out has shape (); a vector of column indices is needed",
             },
             "force_in, force_out": {
                 "([1], [2, 1])": "column 1 is both in force_in and in force_out",
+            },
+            "X, force_out": {
+                "(FRAME, ['a', 'e'])": "force_out names 'e', which is not a column of X",
             },
         },
     ),
@@ -132,6 +169,7 @@ SOLVING: Table = [
                 "-1": "time_limit must be a finite number >= 0, not -1",
                 "np.nan": "time_limit must be a finite number >= 0, not nan",
                 "np.inf": "time_limit must be a finite number >= 0, not inf",
+                "'1'": "time_limit must be a number, not '1'",
                 "'x'": "time_limit must be a number, not 'x'",
                 "[1.0]": "time_limit must be a number, not [1.0]",
                 "True": "time_limit must be a number, not True",
@@ -224,9 +262,6 @@ SOLVING: Table = [
             },
             "warm_start, force_in": {
                 "([0], [1])": "warm_start contradicts force_in or force_out",
-            },
-            "X, force_out": {
-                "(FRAME, ['a', 'e'])": "force_out names 'e', which is not a column of X",
             },
         },
     ),

@@ -80,7 +80,7 @@ def test_a_large_array_is_read_from_its_file(json_of, diabetes_frame: pd.DataFra
     np.save("X.npy", whole[:, :-1])
     np.save("y.npy", whole[:, -1])
     small = json_of("fit", "X.npy", "--target", "y.npy", "--k", 4)
-    monkeypatch.setattr("parsifal.tabular.reading._COPIED", 0)
+    monkeypatch.setattr("parsifal.tabular.arrayfiles._COPIED", 0)
     opened = []
     monkeypatch.setattr(
         "parsifal.tabular.encoding.open_design", lambda path: opened.append(path) or pf.open_design(path)
@@ -94,7 +94,7 @@ def test_a_column_may_change_its_kind_far_down(json_of, diabetes_frame: pd.DataF
     whole = diabetes_frame.assign(bmi=[0] * 40 + [1.5] * 402, colour=["1"] * 400 + ["blue"] * 42)
     whole.to_csv("late.csv", index=False)
     first = json_of("fit", "late.csv", "-t", "y", "-k", 3, "--categorical", "colour")
-    monkeypatch.setattr("parsifal.tabular.reading._BLOCK", 2000)
+    monkeypatch.setattr("parsifal.tabular.textfile._BLOCK", 2000)
     assert json_of("fit", "late.csv", "-t", "y", "-k", 3, "--categorical", "colour")["features"] == first["features"]
 
 
@@ -198,7 +198,7 @@ def test_files_are_written_and_name_the_command(run, diabetes: Path) -> None:
     run("fit", diabetes, "-t", "y", "-k", 4, "--out", "m.json", "--certificate", "p.npz", "--report", "r.html")
     model = json.loads(Path("m.json").read_text(encoding="utf-8"))
     assert model["format"] == "parsifal-model"
-    assert model["version"] == 1
+    assert model["version"] == 2
     assert model["command"].startswith("parsifal fit diabetes.csv -t y -k 4 --out m.json")
     assert model["data"]["rows"] == 442
     certificate, recipe, source = load_proof("p.npz")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from parsifal.cli import output as module
 from parsifal.cli.output import Live, Output
-from parsifal.progress import Progress
+from parsifal.problem.progress import Progress
 
 
 def progress(seconds: float, nodes: int = 7) -> Progress:

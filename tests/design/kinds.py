@@ -20,7 +20,8 @@ import zarr
 
 from parsifal.datasets import SyntheticDesign
 from parsifal.design import Design, View, as_design, open_design
-from parsifal.lifting import NonlinearFeatures
+from parsifal.design.adjusted import adjust_for
+from parsifal.estimators.nonlinear import NonlinearFeatures
 
 N, P = 61, 23
 DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64"]
@@ -204,6 +205,20 @@ def _plain_views() -> Kind:
     return Kind(last, w[:, None] * ((kind.dense[order][:20] - c) * s - s) * s, tol=1e-11)
 
 
+def _adjusted(inner: str) -> Callable[[], Kind]:
+    """Two columns, and one that depends on them, projected out."""
+
+    def build() -> Kind:
+        kind = _plain_views() if inner == "view" else _dense("float32", "C")()
+        design = adjust_for(kind.design, np.array([1, 4, 9]))
+        A = kind.dense[:, [1, 4, 9]].astype(np.float64)
+        dense = kind.dense - A @ np.linalg.lstsq(A, kind.dense.astype(np.float64), rcond=None)[0]
+        dense[:, [1, 4, 9]] = 0.0
+        return Kind(design, dense, tol=1e-10)
+
+    return build
+
+
 _FOLDER = tempfile.TemporaryDirectory()  # removed when the tests end
 _NUMBERS = itertools.count()
 
@@ -326,8 +341,20 @@ def _lifted(make: Callable[[], Kind], products: bool | str = False) -> Callable[
     return build
 
 
+def _dense_pairs() -> list[tuple[str, str]]:
+    """Every type with every layout that its code path knows.
+
+    Doubles and floats are read in place where they lie apart as they should, and packed otherwise. The other types are
+    always packed, by rows or by columns, with any stride: two layouts each, and the others in turn.
+    """
+    in_place, packed = DTYPES[:2], DTYPES[2:]
+    turns = itertools.cycle([name for name in LAYOUTS if name not in ("C", "Fortran")])
+    pairs = [(dtype, layout) for dtype in in_place for layout in LAYOUTS]
+    return pairs + [(dtype, layout) for dtype in packed for layout in ("C", "Fortran", next(turns))]
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
-    **{f"{dtype}-{layout}": _dense(dtype, layout) for dtype in DTYPES for layout in LAYOUTS},
+    **{f"{dtype}-{layout}": _dense(dtype, layout) for dtype, layout in _dense_pairs()},
     **{
         f"{shape}-{order}": _dense("float64", order, shape)
         for shape in ((1, 1), (1, 9), (9, 1), (300, 2))
@@ -345,16 +372,19 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "polars-chunks": _polars_chunks,
     **{
         f"{make.__name__}-{dtype}-{'int64' if wide else 'int32'}": _sparse(make, dtype, wide)
-        for make in (sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+        for make in (sp.csr_array, sp.csc_array)
         for dtype in ("float64", "float32")
         for wide in (False, True)
     },
+    "csr_matrix": _sparse(sp.csr_matrix),
+    "csc_matrix": _sparse(sp.csc_matrix, "float32", wide=True),
     "csr-int": _sparse(sp.csr_array, "int16"),
     "coo": _sparse(sp.coo_array),
     "lil": _sparse(sp.lil_matrix),
     "csr-jumbled": _sparse(_jumbled),
     "csc-jumbled": _sparse(lambda X: sp.csc_array(_jumbled(X.T).T)),
-    **{f"npy-{dtype}-{order}": _npy(dtype, order) for dtype in DTYPES for order in "CF"},
+    **{f"npy-{dtype}-{order}": _npy(dtype, order) for dtype in ("float64", "float32", "int8") for order in "CF"},
+    **{f"npy-{dtype}": _npy(dtype, order) for dtype, order in zip(DTYPES[2:], itertools.cycle("CF"))},
     **{f"npy-block{block}-{order}": _npy("float32", order, block) for block in (40, 300, 1000) for order in "CF"},
     **{f"npy-{shape}-{order}": _npy("float64", order, 64, shape) for shape in ((1, 9), (9, 1)) for order in "CF"},
     **{f"memmap-{order}": _memmap(order) for order in "CF"},
@@ -375,9 +405,12 @@ BASES = {
     for name in ("float64-C", "float64-Fortran", "float32-strided-C", "bool-C", "pandas-mixed", "polars")
 } | {"csr": KINDS["csr_array-float64-int32"], "csc": KINDS["csc_array-float32-int64"]}
 BASES |= {name: KINDS[name] for name in ("npy-block300-C", "npy-block300-F", "parquet", "synthetic-0.3")}
+# How rows are chosen is resolved before the base is asked: a dense, a sparse and a streamed one see all ways.
+_ROWS = ("all", "some", "near", "mask", "step", "slice")
+_turns = itertools.cycle(_ROWS)
 for _name, _make in BASES.items():
     KINDS[f"slice-of-{_name}"] = _slice(_make)
-    for _rows in ("all", "some", "near", "mask", "step", "slice"):
+    for _rows in _ROWS if _name in ("float64-C", "csr", "npy-block300-C") else (next(_turns), next(_turns)):
         KINDS[f"view-{_rows}-of-{_name}"] = _view(_make, _rows)
     KINDS[f"slice-of-view-of-{_name}"] = _slice(_view(_make, "all"))
     KINDS[f"view-of-view-of-{_name}"] = _view(_make, "some", depth=2)
@@ -391,3 +424,11 @@ KINDS["lifted-view"] = _lifted(_view(KINDS["float64-C"], "some"))
 KINDS["slice-of-lifted"] = _slice(_lifted(KINDS["float64-C"], products=True))
 KINDS["view-of-lifted"] = _view(_lifted(KINDS["float64-C"], products=True), "mask", depth=2)
 KINDS["views-folded"] = _plain_views
+KINDS["adjusted"] = _adjusted("plain")
+KINDS["adjusted-view"] = _adjusted("view")
+
+# One kind for every class of design: for what does not depend on the entries.
+CLASSES = ["float64-C", "pandas-mixed", "polars", "csr_array-float64-int32", "csc_array-float64-int32", "npy-float64-C"]
+CLASSES += ["npy-folder", "parquet", "zarr", "hdf5-chunks", "synthetic-0.3", "dask-(20, 7)", "slice-of-float64-C"]
+CLASSES += ["slice-of-parquet", "view-some-of-float64-C", "view-of-view-of-float64-C", "lifted-float64-C"]
+CLASSES += ["lifted-products", "slice-of-lifted", "one-row-F", "adjusted", "adjusted-view"]

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from parsifal.design import Design, View, as_design, standardized
+from parsifal.design.read import Read
 from parsifal.errors import InputError
 
 from .kinds import KINDS, values
@@ -42,9 +43,28 @@ def test_threads_do_not_change_a_bit(holder: str, shape: tuple[int, int]) -> Non
         many = design.scan(v, stats=True, threads=threads)
         for field in ("xv", "sums", "squares"):
             assert np.array_equal(getattr(one, field), getattr(many, field))
-    weighted = [design.read(v, sum_weight=w, square_weight=w, stats=True, threads=t) for t in (1, 3)]
+    weighted = [design.read(Read(v=v, sum_weight=w, square_weight=w, stats=True, threads=t)) for t in (1, 3)]
     assert np.array_equal(weighted[0].squares, weighted[1].squares)
     np.testing.assert_allclose(weighted[0].squares, w @ (X * X), rtol=1e-12)
+
+
+def test_a_request_and_its_parts() -> None:
+    v, a, shift = np.arange(6.0), np.ones(6), np.arange(4.0)
+    request = Read(v=v, shift=shift, sum_weight=a, stats=True)
+    part = request.part(slice(2, 5), slice(1, 3))
+    assert part.v.tolist() == [2.0, 3.0, 4.0]
+    assert part.shift is not None
+    assert part.shift.tolist() == [1.0, 2.0]
+    assert part.sum_weight is not None
+    assert part.sum_weight.shape == (3,)
+    assert part.square_weight is None
+    assert part.stats
+    assert part.threads == 1
+    assert np.shares_memory(part.v, v)
+    with pytest.raises(TypeError, match="positional"):
+        Read(v, shift)  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        request.shift = None  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("holder", ["C", "Fortran", "csr", "csc"])

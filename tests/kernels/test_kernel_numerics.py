@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -10,8 +12,10 @@ import numpy as np
 import pytest
 
 import parsifal as pf
+from oracles.rational import Matrix, dot, exact, rows, solve
+from parsifal.kernels.group_root import halves
 from parsifal.kernels.oracle import Block, Oracle, compressed, factor_block, matrix_block
-from tests.rational import Matrix, dot, exact, rows, solve
+from parsifal.proof.choice_checker import provable_choice
 
 
 def exact_kernel(given: np.ndarray, factor: bool) -> Matrix:
@@ -31,9 +35,10 @@ def exact_loss(kernels: list[Matrix], y: np.ndarray, gamma: float) -> Fraction:
     return dot(response, solve(system, response)) / 2
 
 
-def least(kernels: list[Matrix], y: np.ndarray, gamma: float, penalty: float, k: int) -> Fraction:
+def least(kernels: list[Matrix], y: np.ndarray, gamma: float, penalty: float | np.ndarray, k: int) -> Fraction:
     sets = (chosen for size in range(k + 1) for chosen in combinations(range(len(kernels)), size))
-    return min(exact_loss([kernels[j] for j in S], y, gamma) + Fraction(penalty) * len(S) for S in sets)
+    prices = [Fraction(float(price)) for price in np.broadcast_to(penalty, (len(kernels),))]
+    return min(exact_loss([kernels[j] for j in S], y, gamma) + sum((prices[j] for j in S), Fraction(0)) for S in sets)
 
 
 def draw(rng: np.random.Generator, tall: bool) -> tuple[list[Any], list[Matrix], np.ndarray]:
@@ -105,3 +110,56 @@ def test_inner_products_of_stand_ins(seed: int) -> None:
         for j, (b, q) in enumerate(zip(rows(A.T), rows(R.T))):
             off = dot(a, b) - dot(r, q)
             assert off * off <= Fraction(slack) ** 2 * norms[i] * norms[j]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bounds_of_the_two_halves_of_a_node_are_not_above_their_exact_dual_values(seed: int) -> None:
+    """With the terms and the bound as given, the halves are sums of them: those must not round up either."""
+    rng = np.random.default_rng((seed, 3))
+    m, room = 8, int(rng.integers(1, 5))
+    # Terms of every size, as with a price that is large or small beside the gains.
+    terms = rng.standard_normal(m) * 10.0 ** rng.integers(-6, 6, m)
+    bound = float(rng.standard_normal() * 10.0 ** rng.integers(-3, 3))
+    if_in, if_out = halves(bound, terms, np.ones(m, dtype=bool), room)
+    a = exact(terms)
+    positive = sorted((value for value in a if value > 0), reverse=True)
+    taken = sum(positive[:room], Fraction(0))
+    for j in range(m):
+        others = sorted((a[i] for i in range(m) if i != j and a[i] > 0), reverse=True)
+        inside = Fraction(bound) + taken - a[j] - sum(others[: room - 1], Fraction(0))
+        outside = Fraction(bound) + taken - sum(others[:room], Fraction(0))
+        assert Fraction(if_in[j]) <= inside
+        assert Fraction(if_out[j]) <= outside
+        assert if_in[j] == pytest.approx(float(inside), rel=1e-9)
+        assert if_out[j] == pytest.approx(float(outside), rel=1e-9)
+
+
+@pytest.mark.parametrize("tall", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_record_proves_more_than_is_true(seed: int, tall: bool) -> None:
+    """What the checker finds that the records prove, and what it refuses: against the exact least value."""
+    rng = np.random.default_rng((seed, 5))
+    given, kernels, y = draw(rng, tall)
+    scale = max(float(sum(K[i][i] for i in range(len(y)))) for K in kernels)
+    price = rng.uniform(0, 0.02 * float(y @ y), len(given)) if seed % 3 == 0 else 0.0
+    for gamma in (1e-3 / scale, 1.0 / scale, 1e5 / scale):
+        truth = least(kernels, y, gamma, price, 2)
+        above = math.nextafter(float(truth) * (1 + 1e-15), math.inf)
+        solution = pf.solve_kernels(given, y, 2, gamma, penalty=price)
+        assert solution.certificate is not None
+        assert Fraction(provable_choice(solution.certificate, given, y)) <= truth
+        assert pf.check(solution.certificate, given, y)
+        assert not pf.check(replace(solution.certificate, lower_bound=above), given, y)
+        if not tall:
+            continue
+        X = np.hstack([Z for _, Z in given])
+        groups = np.split(np.arange(X.shape[1]), np.cumsum([Z.shape[1] for _, Z in given])[:-1])
+        solution = pf.solve_groups(X, y, groups, 2, gamma, penalty=price)
+        assert solution.certificate is not None
+        assert Fraction(solution.lower_bound) <= truth
+        assert solution.lower_bound >= solution.objective - 1e-6 * abs(solution.objective) - 1e-9 * float(y @ y)
+        assert Fraction(provable_choice(solution.certificate, X, y)) <= truth
+        for exact_arithmetic in (False, True):
+            assert pf.check(solution.certificate, X, y, exact=exact_arithmetic)
+            changed = replace(solution.certificate, lower_bound=above)
+            assert not pf.check(changed, X, y, exact=exact_arithmetic)

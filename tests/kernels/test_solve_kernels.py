@@ -13,7 +13,7 @@ import parsifal as pf
 from parsifal.errors import InputError
 from parsifal.kernels.oracle import Oracle, factor_block, matrix_block
 from parsifal.kernels.relaxation import Node, minimise_model, relax_node
-from parsifal.kernels.solve import as_blocks
+from parsifal.kernels.solve import as_blocks, as_given
 
 
 def root(K: np.ndarray) -> np.ndarray:
@@ -143,7 +143,7 @@ def test_gradient_and_weak_duality(seed: int) -> None:
     rng = np.random.default_rng(2000 + seed)
     given, roots, y = random_problem(rng)
     gamma, penalty = float(10 ** rng.uniform(-2, 1)), float(rng.random())
-    oracle = Oracle(as_blocks(given, len(y)), y, gamma, penalty)
+    oracle = Oracle(as_blocks(as_given(given, len(y))), y, gamma, penalty)
     s = rng.uniform(0.2, 0.8, oracle.m)
     value, gradient = oracle.value_and_gradient(s)
     K = sum(weight * Z @ Z.T for weight, Z in zip(s, roots))

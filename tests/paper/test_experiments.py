@@ -19,7 +19,7 @@ from parsifal import InputError, ParsifalError, Solution, solve
 from parsifal.paper import EXPERIMENTS, Options, nonlinear, reported
 from parsifal.paper.__main__ import main
 from parsifal.paper.command import make_options, parse_cells
-from parsifal.paper.curves import Point, settled_from, time_curve
+from parsifal.paper.curves import Point, mean_band, settled_from, share_band, time_curve
 from parsifal.paper.measure import draw
 from tests.paper.smoke import SIZES, options, without_times
 
@@ -126,9 +126,25 @@ def test_an_interrupted_solve_is_no_result(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_settled_from_is_the_start_of_the_last_stretch() -> None:
-    points = [Point(n=n, mean=m, deviation=0, runs=1, proven=None) for n, m in ((1, 100), (2, 50), (3, 100), (4, 100))]
+    points = [
+        Point(n=n, mean=m, low=m, high=m, runs=1, proven=None) for n, m in ((1, 100), (2, 50), (3, 100), (4, 100))
+    ]
     assert settled_from(points, lambda point: point.mean == 100) == 3
     assert settled_from(points[:2], lambda point: point.mean == 100) is None
+
+
+def test_bands_hold_the_mean_and_stay_in_range() -> None:
+    assert mean_band([3.0]) == (3.0, 3.0)
+    assert mean_band([100.0] * 5) == (100.0, 100.0)
+    low, high = mean_band([0.0, 100.0, 100.0, 100.0])
+    assert 0 <= low < 75 < high <= 100
+    wide, narrow = mean_band([0.0, 1.0] * 3), mean_band([0.0, 1.0] * 300)
+    assert narrow[1] - narrow[0] < 0.2 * (wide[1] - wide[0])
+    # Wilson's band for 9 of 10, from the formula's textbook example; never empty at the ends.
+    assert np.allclose(share_band(9, 10), (0.5958, 0.9821), atol=5e-5)
+    assert share_band(0, 10)[0] == 0
+    assert share_band(0, 10)[1] > 0.2
+    assert share_band(10, 10)[1] == 1
 
 
 def test_killed_run_resumes_to_the_same_results(tmp_path: Path) -> None:

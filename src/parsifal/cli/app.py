@@ -6,13 +6,17 @@ from typing import Annotated
 
 import typer
 
-import parsifal
-from parsifal.cli.apply import check, predict
-from parsifal.cli.extras import add_reproduce, bench
+from parsifal.cli.bench import bench
+from parsifal.cli.check import check
+from parsifal.cli.cv import cv
+from parsifal.cli.diagnose import diagnose
 from parsifal.cli.fit import fit
-from parsifal.cli.outlook import diagnose
-from parsifal.cli.sweep import cv, path
+from parsifal.cli.path import path
+from parsifal.cli.predict import predict
+from parsifal.cli.reproduce import add_reproduce
+from parsifal.cli.tour import tour
 from parsifal.cli.usage import Group
+from parsifal.cli.version import version_lines
 
 _CODES = """
 Exit codes: 0 done, and proven or valid; 1 it failed; 2 an option, a file or the data will not do; 3 not proven, a limit
@@ -31,21 +35,23 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:
-    if value:
-        typer.echo(f"parsifal {parsifal.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --version: the compiled core and the extras, too.")
     ] = False,
 ) -> None:
     """Exact sparse regression: the best k features, and a proof that no other choice is better."""
+    if version:
+        for line in version_lines(verbose):
+            typer.echo(line)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise typer.BadParameter("--verbose goes with --version")
 
 
-for _command in (fit, path, cv, predict, check, diagnose, bench):
+for _command in (fit, path, cv, predict, check, diagnose, tour, bench):
     app.command()(_command)
 add_reproduce(app)

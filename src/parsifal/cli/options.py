@@ -1,16 +1,19 @@
-"""The options that commands share, each described once."""
+"""The options that commands share, each described once, and what their texts mean."""
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from parsifal.arguments import Gamma as GammaValue
 from parsifal.errors import InputError
-from parsifal.problem import Gamma as GammaValue
-from parsifal.tabular import Recipe
+
+# A name in double quotes, in which two stand for one, or anything without a comma.
+_NAME = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]+)')
 
 DATA, MODEL, SEARCH, FILES, SHOW = "Data", "Model", "Search", "Files to write", "Output"
 
@@ -32,7 +35,8 @@ class Criterion(str, Enum):
 DataFile = Annotated[
     Path,
     typer.Argument(
-        help="Table: .csv, .tsv, .txt (also .gz), .parquet, .arrow, .feather, or an array: .npy, .npz.",
+        help="Table: .csv, .tsv, .txt (also .gz), .xlsx, .jsonl, .parquet, .arrow, .feather, an array: .npy, .npz; "
+        "or - for standard input.",
         show_default=False,
         metavar="DATA",
     ),
@@ -60,11 +64,26 @@ Categorical = Annotated[
         show_default=False,
     ),
 ]
+Dates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dates", help="Columns of dates, as days since 1970-01-01.", rich_help_panel=DATA, show_default=False
+    ),
+]
+Numbers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--numbers",
+        help="Columns of text that are numbers: 1,234 or 12 % or $5.",
+        rich_help_panel=DATA,
+        show_default=False,
+    ),
+]
 ImputeOption = Annotated[
     Impute | None,
     typer.Option(
         "--impute",
-        help="Fill gaps: median (categories: the most frequent level). Without it gaps are refused.",
+        help="Fill gaps: median (categories: the most frequent level). Without it rows with gaps are left out.",
         rich_help_panel=DATA,
         show_default=False,
     ),
@@ -73,7 +92,7 @@ DropMissing = Annotated[
     bool,
     typer.Option(
         "--drop-missing",
-        help="Leave out rows with gaps; with --impute, only rows that lack the target.",
+        help="Leave out rows with gaps, and no columns for their gaps; with --impute, only rows that lack the target.",
         rich_help_panel=DATA,
     ),
 ]
@@ -81,17 +100,49 @@ Weights = Annotated[
     str | None,
     typer.Option("--weights", help="Column of observation weights.", rich_help_panel=DATA, show_default=False),
 ]
+Adjust = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--adjust",
+        help="Features to adjust for: always in the model, neither counted nor shrunk; a,b or repeated.",
+        rich_help_panel=MODEL,
+        show_default=False,
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option(
         "--delimiter",
-        help="Between fields of a text file, or tab; a comma by default.",
+        help="Between fields of a text file, or tab; found out by default.",
         rich_help_panel=DATA,
         show_default=False,
     ),
 ]
-Decimal = Annotated[str, typer.Option("--decimal", help="Decimal point of a text file.", rich_help_panel=DATA)]
-Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of a text file.", rich_help_panel=DATA)]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        help="Decimal point of a text file; found out by default.",
+        rich_help_panel=DATA,
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="Encoding of a text file; found out by default.", rich_help_panel=DATA, show_default=False
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", help="Sheet of an Excel file; the first by default.", rich_help_panel=DATA, show_default=False
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse a table that needs a decision which no option makes.", rich_help_panel=DATA),
+]
 
 K = Annotated[
     int | None,
@@ -190,8 +241,10 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 
 def names(values: list[str] | None) -> tuple[str, ...]:
-    """Names given as a,b or with a repeated option."""
-    return tuple(name.strip() for value in values or () for name in value.split(",") if name.strip())
+    """Names given as a,b or with a repeated option; a name with a comma in it stands in double quotes."""
+    found = (one for value in values or () for one in _NAME.finditer(value))
+    names = (one[2].strip() if one[1] is None else one[1].replace('""', '"') for one in found)
+    return tuple(name for name in names if name)
 
 
 def gamma_of(text: str) -> GammaValue:
@@ -218,31 +271,6 @@ def sizes_of(text: str) -> list[int]:
     return sorted(set(out))
 
 
-def recipe_of(
-    *,
-    target: str,
-    drop: list[str] | None,
-    categorical: list[str] | None,
-    impute: Impute | None,
-    drop_missing: bool,
-    weights: str | None,
-    no_intercept: bool,
-    no_standardize: bool,
-    delimiter: str | None,
-    decimal: str,
-    encoding: str,
-) -> Recipe:
-    """Gather the options about data."""
-    return Recipe(
-        target=target,
-        weights=weights,
-        drop=names(drop),
-        categorical=names(categorical),
-        impute=None if impute is None else impute.value,
-        drop_missing=drop_missing,
-        intercept=not no_intercept,
-        standardize=not no_standardize,
-        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
-        decimal=decimal,
-        encoding=encoding,
-    )
+def delimiter_of(text: str | None) -> str | None:
+    """The character between fields; a tab may be spelt out."""
+    return {"tab": "\t", "\\t": "\t"}.get(text or "", text)

@@ -19,13 +19,21 @@ from rich.table import Table
 from rich.text import Text
 
 from parsifal.errors import DataError, InputError, MissingBackendError, ParsifalError
-from parsifal.progress import History, Progress
+from parsifal.problem.progress import History, Progress
 from parsifal.tabular.modelfile import without_nan
 
 OK, ERROR, USAGE, NOT_PROVEN, INVALID, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 _MOST_SNAPSHOTS = 4000
 _PLAIN_FIRST, _PLAIN_EVERY = 1.0, 5.0
+
+
+class Refused(DataError):
+    """A table with several faults, and a command line that would do."""
+
+    def __init__(self, first: str, faults: Sequence[str], command: str) -> None:
+        super().__init__("\n".join([first, *(f"  {fault}" for fault in faults), f"This would do: {command}"]))
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -164,6 +172,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, Refused):
+        return str(error)
     words = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, ParsifalError):
         return words

@@ -13,23 +13,25 @@ M_j = |w^_j| + that excludes nothing better than the incumbent.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.ridge_loss import primal_value, ridge
 from parsifal.constraints import Row, restrict
 from parsifal.cuts.claim import make_solution
 from parsifal.cuts.loop import CutResult, run_loop
 from parsifal.cuts.master import Choices, Cut, MasterModel, load_backend
+from parsifal.cuts.options import CutOptions
 from parsifal.cuts.oracle import RegressionOracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.start import Start, first_start, prepare
-from parsifal.errors import BigMWarning
-from parsifal.limits import TimeUp, limited
-from parsifal.loss import primal_value, ridge
-from parsifal.problem import FloatArray, IntArray, Problem
-from parsifal.solution import Solution, Status, reconcile
+from parsifal.deadline import TimeUp, limited
+from parsifal.errors import BigMWarning, warn_user
+from parsifal.problem.gap import Status
+from parsifal.problem.problem import Problem
+from parsifal.problem.solution import Solution, reconcile
 
 # For rounding in M, and so that M is not active where it happens to be exact.
 _MARGIN = 1.01
@@ -96,27 +98,21 @@ def safe_big_m(X: FloatArray, y: FloatArray, gamma: float, objective: float) -> 
 def solve_big_m(
     problem: Problem,
     rows: Sequence[Row],
+    options: CutOptions,
     *,
-    backend: str,
-    big_m: float | None,
-    rel_gap: float,
-    started: float,
-    time_limit: float,
-    node_limit: float,
-    threads: int,
     warm_start: IntArray | None,
     report: Report,
 ) -> Solution:
-    """Solve the big-M formulation; the arguments are those of `solve`, checked."""
-    load_backend(backend)
-    reads, deadline = problem.design.reads, started + time_limit
-    start = first_start(problem, rows, rel_gap, warm_start)
+    """Solve the big-M formulation."""
+    load_backend(options.backend)
+    reads, deadline, big_m = problem.design.reads, options.deadline, options.big_m
+    start = first_start(problem, rows, options.rel_gap, warm_start)
     result: CutResult | None = None
     status: Status = "gap_open"
     lower_bound, safe = start.lower_bound, True
     at_root = time.monotonic()
     try:
-        with limited(deadline=deadline, threads=threads):
+        with limited(deadline=deadline, threads=options.threads):
             if at_root < deadline:
                 prepare(start, False, report)
             at_root = time.monotonic()
@@ -124,7 +120,7 @@ def solve_big_m(
             if at_root >= deadline:
                 status = "time_limit"
             else:
-                result, safe = _run(start, backend, big_m, deadline, node_limit, threads, report)
+                result, safe = _run(start, options, report)
     except TimeUp:
         status, lower_bound = "time_limit", start.lower_bound
     except KeyboardInterrupt:
@@ -133,8 +129,10 @@ def solve_big_m(
         # A bound on the formulation is one on the problem only if M excludes nothing.
         if safe:
             lower_bound = max(lower_bound, result.lower_bound)
-            lower_bound = reconcile(start.incumbent.objective, lower_bound, 0.5 * float(problem.y @ problem.y))
-        status = "optimal" if start.allows(lower_bound) else "gap_open" if result.status == "optimal" else result.status
+            lower_bound = reconcile(start.incumbent.objective, lower_bound, problem.empty_objective)
+        # Where big_m may exclude better supports, more than rounding is left.
+        ended = result.status if safe or result.status not in ("optimal", "precision") else "gap_open"
+        status = start.settled(ended, lower_bound)
     solution = make_solution(
         start,
         result,
@@ -142,22 +140,23 @@ def solve_big_m(
         lower_bound=lower_bound,
         root_bound=start.lower_bound,
         reads=problem.design.reads - reads,
-        seconds={"root": at_root - started, "master": time.monotonic() - at_root, "total": time.monotonic() - started},
+        seconds={
+            "root": at_root - options.started,
+            "master": time.monotonic() - at_root,
+            "total": time.monotonic() - options.started,
+        },
     )
     if big_m is not None and np.any(np.abs(solution.coef) >= big_m * (1 - 1e-6)):
-        warnings.warn(
+        warn_user(
             f"big_m = {big_m:g} is active: a coefficient of the solution has size {np.abs(solution.coef).max():g}. "
             "Better supports may have been excluded; raise big_m, or leave it out",
             BigMWarning,
-            stacklevel=3,
         )
     return solution
 
 
-def _run(
-    start: Start, backend: str, big_m: float | None, deadline: float, node_limit: float, threads: int, report: Report
-) -> tuple[CutResult, bool]:
-    p = start.problem
+def _run(start: Start, options: CutOptions, report: Report) -> tuple[CutResult, bool]:
+    p, big_m = start.problem, options.big_m
     index = np.flatnonzero(p.fix >= 0).astype(np.int64)
     X = p.design.columns(index)
     choices = Choices(size=index.size, k=p.k, fix=p.fix[index], rows=restrict(start.rows, index, p.p))
@@ -166,7 +165,7 @@ def _run(
         choices,
         penalty=p.penalty,
         floor=0.0,
-        tolerance=load_backend(backend).CAPABILITIES.tolerance,
+        tolerance=load_backend(options.backend).CAPABILITIES.tolerance,
         report=lambda value, bound, nodes, left: (
             report(value, max(start.lower_bound, min(bound, value)), nodes, left)
             if safe
@@ -178,7 +177,7 @@ def _run(
     planes.X, planes.y, planes.gamma = X, p.y, p.gamma
     planes.big_m = np.maximum(needed if big_m is None else np.full(index.size, big_m), np.finfo(np.float64).tiny)
     planes.visit(np.flatnonzero(np.isin(index, start.incumbent.support)).astype(np.int64))
-    half = 0.5 * float(p.y @ p.y)
+    half = p.empty_objective
     planes.scale = (max(planes.objective, 1e-4 * half) or 1.0) / UNIT
     model = MasterModel(choices=choices, price=p.penalty / planes.scale, floor=0.0, big_m=np.ones(index.size))
     points = [ridge(X, p.y, p.gamma)]
@@ -187,13 +186,13 @@ def _run(
     result = run_loop(
         planes,
         model,
-        backend,
+        options.backend,
         first=lambda: [planes.tangent(w) for w in points],
         empty=half,
         rel_gap=start.rel_gap,
-        deadline=deadline,
-        node_limit=node_limit,
-        threads=threads,
+        deadline=options.deadline,
+        node_limit=options.node_limit,
+        threads=options.threads,
         fractional=True,
         exact=safe,
     )

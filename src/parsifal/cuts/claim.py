@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from parsifal.certificate import Certificate, fingerprint
-from parsifal.check import provable_bound
+from parsifal.bound.dual import DualPoint
 from parsifal.cuts.loop import CutResult
 from parsifal.cuts.start import Start
-from parsifal.solution import Solution, Status, reconcile
+from parsifal.problem.gap import Status
+from parsifal.problem.solution import Solution, reconcile
+from parsifal.proof.certificate import Certificate, fingerprint
+from parsifal.proof.checker import provable_bound
 
 
 def make_solution(
@@ -24,13 +26,15 @@ def make_solution(
     seconds: dict[str, float],
 ) -> Solution:
     """Put the answer together."""
+    if status == "precision":
+        start.polish()
     problem, best = start.problem, start.incumbent
-    lower_bound = reconcile(best.objective, lower_bound, 0.5 * float(problem.y @ problem.y))
+    lower_bound = reconcile(best.objective, lower_bound, problem.empty_objective)
     coef = np.zeros(problem.p)
     coef[best.support] = best.coef
     certificate = root_certificate(start)
     rests_on = None
-    if result is None and certificate is not None and (status != "optimal" or start.allows(certificate.lower_bound)):
+    if result is None and certificate is not None and (status != "optimal" or start.closes(certificate.lower_bound)):
         lower_bound = min(lower_bound, certificate.lower_bound)
     if certificate is None or lower_bound > certificate.lower_bound:
         proven = "no bound" if certificate is None else f"{certificate.lower_bound:.10g}"
@@ -46,7 +50,8 @@ def make_solution(
         coef=coef,
         objective=best.objective,
         lower_bound=lower_bound,
-        status=status,
+        status=start.settled(status, lower_bound),
+        rel_gap=start.rel_gap,
         k=problem.k,
         penalty=problem.penalty,
         gamma=problem.gamma,
@@ -61,6 +66,7 @@ def make_solution(
             "solves": 0 if result is None else result.solves,
             "tolerance": 0.0 if result is None else result.tolerance,
             "backend": None if result is None else result.backend,
+            "empty_objective": problem.empty_objective,
         },
         feature_names=problem.design.feature_names,
         certificate=certificate,
@@ -70,10 +76,9 @@ def make_solution(
 
 def root_certificate(start: Start) -> Certificate | None:
     """The relaxation's dual point as a proof of one record, which claims what a check of it finds."""
-    problem, best, found = start.problem, start.incumbent, start.relaxation
-    if found is None:
+    problem, best, point = start.problem, start.incumbent, start.point
+    if point is None:
         return None
-    active = np.flatnonzero(found.coef).astype(np.int64)
     one, none = np.array([-1], dtype=np.int64), np.empty(0, dtype=np.int64)
     certificate = Certificate(
         shape=(problem.n, problem.p),
@@ -87,14 +92,16 @@ def root_certificate(start: Start) -> Certificate | None:
         objective=best.objective,
         lower_bound=-np.inf,
         complete=True,
-        fingerprint=fingerprint(np.where(problem.fix >= 0, start.beta, 0.0)),
+        fingerprint=fingerprint(np.where(problem.fix >= 0, point.beta, 0.0)),
+        independence=0.0,
         parent=one,
         column=one,
         side=np.zeros(1, dtype=np.int64),
         frame=one,
-        coef_offset=np.array([0, active.size]),
-        coef_index=active,
-        coef_value=found.coef[active],
+        kind=np.zeros(1, dtype=np.int64),
+        coef_offset=np.array([0, point.index.size]),
+        coef_index=point.index,
+        coef_value=point.coef,
         fixed_offset=np.zeros(2, dtype=np.int64),
         fixed_column=none,
         frame_offset=np.zeros(1, dtype=np.int64),
@@ -105,14 +112,13 @@ def root_certificate(start: Start) -> Certificate | None:
     )
     bound = provable_bound(certificate, problem.design, problem.y)
     # A check in other arithmetic must reach the claim too.
-    claim = min(bound, best.objective) - 1e-13 * (float(problem.y @ problem.y) + abs(bound)) - _blur(start)
+    claim = min(bound, best.objective) - 1e-13 * (float(problem.y @ problem.y) + abs(bound)) - _blur(start, point)
     return replace(certificate, lower_bound=claim) if np.isfinite(claim) else None
 
 
-def _blur(start: Start) -> float:
+def _blur(start: Start, point: DualPoint) -> float:
     """What the rounding of beta = X'alpha can be worth in gamma/2 beta_j^2 over k columns, where these are large."""
-    problem, found = start.problem, start.relaxation
-    assert found is not None
-    rounding = 2 * np.finfo(np.float64).eps * (8.0 + np.sqrt(problem.n)) * start.norms * np.linalg.norm(found.alpha)
-    worth = problem.gamma * rounding * (np.abs(start.beta) + rounding)
+    problem = start.problem
+    rounding = 2 * np.finfo(np.float64).eps * (8.0 + np.sqrt(problem.n)) * start.norms * np.linalg.norm(point.vector)
+    worth = problem.gamma * rounding * (np.abs(point.beta) + rounding)
     return float(np.sort(worth[problem.fix >= 0])[::-1][: problem.k].sum())

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parsifal.arrays import FixArray, FloatArray, IntArray
+from parsifal.bound.dual import price_below
+from parsifal.bound.rounding import safe_sum
 from parsifal.constraints import Row
 from parsifal.cuts import ROOT_CUTS
 from parsifal.cuts.master import (
@@ -30,10 +33,10 @@ from parsifal.cuts.master import (
 from parsifal.cuts.oracle import Oracle
 from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.rootcuts import best_choice, root_cuts
+from parsifal.deadline import TimeUp
 from parsifal.errors import BackendError, InputError
-from parsifal.limits import TimeUp
-from parsifal.problem import FixArray, FloatArray, IntArray
-from parsifal.solution import Status, reconcile
+from parsifal.problem.gap import PRUNE, Status, closes, resolution_of, settled
+from parsifal.problem.solution import reconcile
 
 # A fit that is perfect but for this fraction of c(0) is scaled as if it were not: rows keep a usable range.
 _PERFECT = 1e-4
@@ -175,8 +178,8 @@ def run_loop(
     # What the backend's tolerances can be worth in eta, see docs/cutting-planes.md.
     slack = module.CAPABILITIES.tolerance * (2 * choices.k + 3)
     settings = Settings(
-        rel_gap=max(0.0, 0.9 * rel_gap - 2 * slack / UNIT),
-        abs_gap=max(0.0, 1e-14 * empty / planes.scale - slack),
+        rel_gap=max(0.0, PRUNE * rel_gap - 2 * slack / UNIT),
+        abs_gap=max(0.0, resolution_of(empty) / planes.scale - slack),
         deadline=deadline,
         node_limit=node_limit,
         threads=threads,
@@ -203,15 +206,16 @@ def run_loop(
     if outcome.status == "infeasible":
         raise BackendError(f"{version} finds no solution although it was given one")
     objective = planes.objective
-    least = model.floor * planes.scale + planes.penalty * np.count_nonzero(choices.fix == 1)
+    price = price_below(planes.penalty, int(np.count_nonzero(choices.fix == 1)))
+    # The price alone is a bound too, and none of its digits is lost.
+    least = max(price, float(safe_sum(planes.floor, price)))
     lower_bound = max((outcome.bound - slack) * planes.scale, least)
     lower_bound = reconcile(objective, lower_bound, empty) if exact else min(lower_bound, objective)
-    closed = objective - lower_bound <= max(rel_gap * abs(objective), 2e-14 * empty)
     return CutResult(
         support=planes.support,
         objective=objective,
         lower_bound=lower_bound,
-        status="optimal" if closed else "gap_open" if outcome.status == "optimal" else outcome.status,
+        status=settled(outcome.status, objective, lower_bound, rel_gap),
         cuts=planes.cuts,
         root_cuts=len(cuts),
         nodes=outcome.nodes,
@@ -234,7 +238,7 @@ def _many_trees(master: TurnMaster, planes: Planes, settings: Settings) -> Outco
         objective = planes.objective / planes.scale
         if turn.status != "optimal" or turn.x is None:
             return done
-        if objective - bound <= max(settings.rel_gap * abs(objective), settings.abs_gap):
+        if closes(objective, bound, settings.rel_gap) or objective - bound <= settings.abs_gap:
             return done
         cut = planes.enforce(turn.x, turn.eta)
         if cut is not None:

@@ -15,9 +15,9 @@ from typing import Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.constraints import Row
 from parsifal.errors import InputError, MissingBackendError
-from parsifal.problem import FixArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class Capabilities:
     fractional : bool
         Whether it can be given cuts at fractional points of the tree.
     tolerance : float
-        The feasibility and optimality tolerance that it is told to work with.
+        The feasibility and optimality tolerance that it is asked to work with.
     """
 
     name: str

@@ -14,9 +14,10 @@ from typing import Protocol
 
 import numpy as np
 
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.dual import dual_terms
+from parsifal.bound.ridge_loss import ridge
 from parsifal.design import Design
-from parsifal.loss import ridge
-from parsifal.problem import FloatArray, IntArray
 
 # Columns are held in memory up to this size; beyond it every cut is a read of X.
 _HELD_BYTES = 1 << 28
@@ -65,7 +66,7 @@ class RegressionOracle:
         w = ridge(block, self.y, self.gamma)
         alpha = self.y - block @ w
         beta = self._products(alpha)
-        gradient = -0.5 * self.gamma * beta**2
+        gradient = -dual_terms(beta**2, self.gamma)
         # y'alpha - 1/2 |alpha|^2 = 1/2 |alpha|^2 + w'X_s'alpha, in which nearly perfect fits keep their digits.
         constant = 0.5 * float(alpha @ alpha) + float((w * root) @ beta[active])
         return constant + float(gradient[active] @ s[active]), gradient

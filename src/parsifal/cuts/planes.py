@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.cuts.master import Choices, Cut
 from parsifal.cuts.oracle import Oracle
-from parsifal.problem import FloatArray, IntArray
 
 # Solvers drop coefficients below this; dropping one ourselves keeps the row valid.
 _SMALLEST = 1e-9
@@ -40,7 +40,7 @@ class Planes:
     tolerance : float
         By how much eta may fall short of the loss, in the master's scale.
     report : callable
-        Told objective, bound, nodes and open nodes now and then.
+        Gets objective, bound, nodes and open nodes now and then.
     """
 
     def __init__(
@@ -146,8 +146,8 @@ class Planes:
 
     def separate(self, x: FloatArray, eta: float) -> Cut | None:
         s = np.clip(x, 0.0, 1.0)
-        # Cuts at points near one inside, where the loss is small, say more about the solution: a twentieth of the
-        # number of cuts at s itself does. The first that reaches s is taken.
+        # Cuts at points near one inside, where the loss is small, say more about the solution than cuts at s itself, so
+        # that far fewer do. The first that reaches s is taken.
         for step in _STEPS if self.inner is not None else (1.0,):
             point = s if self.inner is None else step * s + (1 - step) * self.inner
             value, gradient = self._evaluate(point)

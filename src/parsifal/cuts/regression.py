@@ -7,46 +7,43 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from parsifal.arrays import IntArray
+from parsifal.bound.rounding import safe_sum
 from parsifal.constraints import Row, restrict
 from parsifal.cuts.claim import make_solution
 from parsifal.cuts.loop import CutResult, cutting_plane
 from parsifal.cuts.master import load_backend
+from parsifal.cuts.options import CutOptions
 from parsifal.cuts.oracle import RegressionOracle
 from parsifal.cuts.planes import Report
 from parsifal.cuts.start import Start, first_start, prepare
-from parsifal.limits import TimeUp, limited
-from parsifal.problem import IntArray, Problem
-from parsifal.solution import Solution, Status, reconcile
+from parsifal.deadline import TimeUp, limited
+from parsifal.problem.gap import Status
+from parsifal.problem.problem import Problem
+from parsifal.problem.solution import Solution, reconcile
 
 
 def solve_cutting_plane(
     problem: Problem,
     rows: Sequence[Row],
+    options: CutOptions,
     *,
-    backend: str,
-    root_cuts: int,
-    fractional_cuts: bool,
-    screening: bool,
-    rel_gap: float,
-    started: float,
-    time_limit: float,
-    node_limit: float,
-    threads: int,
     warm_start: IntArray | None,
     report: Report,
 ) -> Solution:
-    """Solve by the paper's method; the arguments are those of `solve`, checked."""
-    load_backend(backend)  # what is missing is told before any work is done
-    reads = problem.design.reads
-    deadline = started + time_limit
-    start = first_start(problem, rows, rel_gap, warm_start)
+    """Solve by the paper's method."""
+    load_backend(options.backend)  # what is missing is reported before any work is done
+    reads, deadline, screening = problem.design.reads, options.deadline, options.screening
+    start = first_start(problem, rows, options.rel_gap, warm_start)
     result: CutResult | None = None
     status: Status = "gap_open"
     try:
-        with limited(deadline=deadline, threads=threads):
+        with limited(deadline=deadline, threads=options.threads):
             if time.monotonic() < deadline:
                 prepare(start, screening, report)
-        status = "optimal" if start.allows(start.lower_bound) and screening else "gap_open"
+        if screening:
+            nothing_left = start.lower_bound >= start.pruned_at
+            status = start.settled("optimal" if nothing_left else "gap_open", start.lower_bound)
     except TimeUp:
         status = "time_limit"
     except KeyboardInterrupt:
@@ -57,10 +54,8 @@ def solve_cutting_plane(
     root_bound = lower_bound = start.lower_bound
     if status == "gap_open":
         try:
-            with limited(deadline=deadline, threads=threads):
-                result = _run(
-                    start, screening, backend, root_cuts, fractional_cuts, node_limit, deadline, threads, report
-                )
+            with limited(deadline=deadline, threads=options.threads):
+                result = _run(start, options, report)
         except TimeUp:
             status = "time_limit"
         except KeyboardInterrupt:
@@ -71,8 +66,8 @@ def solve_cutting_plane(
         start.offer(index[result.support])
         # What safe fixing has excluded is not below its cutoff.
         lower_bound = max(root_bound, min(result.lower_bound, start.cutoff))
-        lower_bound = reconcile(start.incumbent.objective, lower_bound, 0.5 * float(p.y @ p.y))
-        status = "optimal" if start.allows(lower_bound) else "gap_open" if result.status == "optimal" else result.status
+        lower_bound = reconcile(start.incumbent.objective, lower_bound, p.empty_objective)
+        status = start.settled(result.status, lower_bound)
     return make_solution(
         start,
         result,
@@ -80,21 +75,15 @@ def solve_cutting_plane(
         lower_bound=lower_bound,
         root_bound=root_bound,
         reads=problem.design.reads - reads,
-        seconds={"root": at_root - started, "master": time.monotonic() - at_root, "total": time.monotonic() - started},
+        seconds={
+            "root": at_root - options.started,
+            "master": time.monotonic() - at_root,
+            "total": time.monotonic() - options.started,
+        },
     )
 
 
-def _run(
-    start: Start,
-    screening: bool,
-    backend: str,
-    root_cuts: int,
-    fractional_cuts: bool,
-    node_limit: float,
-    deadline: float,
-    threads: int,
-    report: Report,
-) -> CutResult:
+def _run(start: Start, options: CutOptions, report: Report) -> CutResult:
     """The loop on the columns that are left."""
     p, root_bound = start.problem, start.lower_bound
     index = np.flatnonzero(start.fix >= 0).astype(np.int64)
@@ -104,16 +93,16 @@ def _run(
         penalty=p.penalty,
         fix=start.fix[index],
         rows=restrict(start.rows, index, p.p),
-        backend=backend,
+        backend=options.backend,
         start=np.flatnonzero(np.isin(index, start.incumbent.support)).astype(np.int64),
         relaxed=None if start.relaxation is None else start.relaxation.s[index],
-        floor=_floor(start) if root_cuts > 0 or screening else 0.0,
-        most_root_cuts=root_cuts,
-        fractional=fractional_cuts,
+        floor=_floor(start) if options.root_cuts > 0 or options.screening else 0.0,
+        most_root_cuts=options.root_cuts,
+        fractional=options.fractional_cuts,
         rel_gap=start.rel_gap,
-        deadline=deadline,
-        node_limit=node_limit,
-        threads=threads,
+        deadline=options.deadline,
+        node_limit=options.node_limit,
+        threads=options.threads,
         report=lambda value, bound, nodes, left: report(value, max(root_bound, min(bound, value)), nodes, left),
     )
 
@@ -121,4 +110,6 @@ def _run(
 def _floor(start: Start) -> float:
     """A bound on the loss alone: the objective's bound less what k columns cost, and a little for rounding."""
     p = start.problem
-    return max(0.0, (start.lower_bound - p.penalty * p.k) * (1 - 1e-9) - 1e-15 * float(p.y @ p.y))
+    # What is left of two large numbers is off by their rounding, however small it is.
+    rest = float(safe_sum(start.lower_bound, -p.penalty * p.k))
+    return max(0.0, rest * (1 - 1e-9) - 1e-15 * float(p.y @ p.y))

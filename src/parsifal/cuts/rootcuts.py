@@ -14,11 +14,11 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import coo_array, hstack, vstack
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.cuts.master import Choices, Cut
 from parsifal.cuts.planes import Planes
+from parsifal.deadline import TimeUp, seconds_left
 from parsifal.errors import InputError
-from parsifal.limits import TimeUp, seconds_left
-from parsifal.problem import FloatArray, IntArray
 
 # The linear relaxation counts as solved when its bound is this close to the loss at the best fractional point.
 _CLOSE = 1e-3

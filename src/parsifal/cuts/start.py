@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from parsifal.arrays import FixArray, FloatArray, IntArray
+from parsifal.bound.dual import DualPoint, dual_terms, price_below
+from parsifal.bound.fixing import fix_columns
+from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
+from parsifal.bound.polish import MOST_ENTRIES, Polish
+from parsifal.bound.relaxation import Relaxation, relax_problem
+from parsifal.bound.ridge_loss import fit_support
+from parsifal.bound.rounding import sum_unit
+from parsifal.bound.working_set import WorkingSet, rounding_norms
 from parsifal.constraints import Row
 from parsifal.cuts.master import Choices
 from parsifal.cuts.planes import Report
 from parsifal.cuts.rootcuts import best_choice
-from parsifal.fixing import fix_columns
-from parsifal.heuristics import best_support, restart_count, round_relaxation
-from parsifal.loss import fit_support
-from parsifal.problem import FixArray, FloatArray, IntArray, Problem
-from parsifal.relaxation import Relaxation, WorkingSet, relax, rounding_norms
-from parsifal.rounding import safe_dual_value, sum_unit
-from parsifal.solution import Incumbent
+from parsifal.problem.gap import PRUNE_BEFORE_MASTER, Status, closes, cutoff, resolution, settled
+from parsifal.problem.problem import Problem
+from parsifal.problem.solution import Incumbent
 
-# The part of the allowed gap that safe fixing uses up; the backend's tolerances take some of the rest.
-_PRUNE = 0.8
 # Columns that the local search looks at.
 _NEAR = 300
 
@@ -52,9 +55,7 @@ class Start:
     fix: FixArray
     cutoff: float = np.inf
     relaxation: Relaxation | None = None
-    dual: float = -np.inf  # the dual value that belongs to beta
-    beta: FloatArray = field(default_factory=lambda: np.empty(0))
-    safe_beta: FloatArray = field(default_factory=lambda: np.empty(0))  # lengthened by its rounding errors
+    point: DualPoint | None = None  # the relaxation's
     norms: FloatArray = field(default_factory=lambda: np.empty(0))  # of the columns
 
     @property
@@ -62,15 +63,29 @@ class Start:
         """The supports that the user allows."""
         return Choices(size=self.problem.p, k=self.problem.k, fix=self.problem.fix, rows=self.rows)
 
-    @property
-    def abs_gap(self) -> float:
-        """As in the search: where a fit is perfect up to rounding, what counts as no difference."""
-        return 1e-14 * float(self.problem.y @ self.problem.y)
-
-    def allows(self, lower_bound: float) -> bool:
+    def closes(self, lower_bound: float) -> bool:
         """Whether this bound leaves no more than the gap that is allowed."""
-        value = self.incumbent.objective
-        return value - lower_bound <= max(self.rel_gap * abs(value), self.abs_gap)
+        return closes(self.incumbent.objective, lower_bound, self.rel_gap)
+
+    def settled(self, ended: Status, lower_bound: float) -> Status:
+        """The status with this bound, of a solve that ended so."""
+        return settled(ended, self.incumbent.objective, lower_bound, self.rel_gap)
+
+    @property
+    def pruned_at(self) -> float:
+        """The cutoff of safe fixing."""
+        return cutoff(
+            self.incumbent.objective,
+            rel_gap=self.rel_gap,
+            resolution=resolution(self.problem.y),
+            share=PRUNE_BEFORE_MASTER,
+        )
+
+    def polish(self) -> None:
+        """Compare supports by their columns, where what is left of the gap is rounding."""
+        p = self.problem
+        if p.n * p.p <= MOST_ENTRIES:
+            self.offer(Polish(p).best(self.incumbent).support)
 
     def offer(self, support: IntArray) -> None:
         """Fit a support, and take it over if it is allowed and better."""
@@ -91,7 +106,7 @@ def first_start(problem: Problem, rows: Sequence[Row], rel_gap: float, warm_star
         rel_gap=rel_gap,
         incumbent=fit_support(problem.design, problem.y, support, problem.gamma, problem.penalty),
         # alpha = 0: every term of the objective is nonnegative.
-        lower_bound=problem.penalty * int(np.count_nonzero(problem.fix == 1)),
+        lower_bound=price_below(problem.penalty, int(np.count_nonzero(problem.fix == 1))),
         fix=problem.fix.copy(),
     )
 
@@ -99,26 +114,24 @@ def first_start(problem: Problem, rows: Sequence[Row], rel_gap: float, warm_star
 def solve_relaxation(start: Start) -> None:
     """The dual relaxation, which knows nothing of the side constraints: a bound all the same."""
     p = start.problem
-    forced = [np.flatnonzero(p.fix == mark) for mark in (1, -1)]
-    found = relax(p.design, p.y, p.k, p.gamma, penalty=p.penalty, force_in=forced[0], force_out=forced[1])
+    found = relax_problem(p)
     start.lower_bound = max(start.lower_bound, found.bound)
     scan = p.design.scan(found.alpha, stats=True)
-    start.beta, start.norms = scan.xv, rounding_norms(p.design, scan)
+    start.norms = rounding_norms(p.design, scan)
     error = sum_unit(p.n) * float(np.linalg.norm(found.alpha)) * start.norms
-    bound, start.safe_beta = safe_dual_value(
-        p.y, found.alpha, start.beta, error, p.fix, gamma=p.gamma, penalty=p.penalty, k=p.k
-    )
-    start.relaxation, start.dual = found, bound
-    start.lower_bound = max(start.lower_bound, bound)
+    every = DualPoint(index=np.arange(p.p), coef=found.coef, beta=scan.xv, error=error, alpha=found.alpha)
+    point = every.sparse.priced(p, p.fix)
+    start.relaxation, start.point = found, point
+    start.lower_bound = max(start.lower_bound, point.bound)
 
 
 def find_supports(start: Start) -> None:
     """The paper's dual warm start, then greedy and swaps among the columns that the dual vector favours."""
-    p, found = start.problem, start.relaxation
-    if found is None:
+    p, found, point = start.problem, start.relaxation, start.point
+    if found is None or point is None:
         return
-    start.offer(best_choice(start.choices, 0.5 * p.gamma * start.beta**2 - p.penalty))
-    favour = np.where(p.fix >= 0, np.abs(start.beta), -1.0)
+    start.offer(best_choice(start.choices, dual_terms(point.beta**2, p.gamma, p.penalty)))
+    favour = np.where(p.fix >= 0, np.abs(point.beta), -1.0)
     favour[found.s > 0] = np.inf
     favour[start.incumbent.support] = np.inf
     favour[p.fix == 1] = np.inf
@@ -132,35 +145,34 @@ def find_supports(start: Start) -> None:
         np.flatnonzero(np.isin(near, start.incumbent.support)).astype(np.int64),
     ]
     start.offer(near[best_support(quadratic, fix, starts)])
-    if not start.allows(start.lower_bound) and np.any(s > 0):
+    if not start.closes(start.lower_bound) and np.any(s > 0):
         size = int(np.count_nonzero(s > 0))
         start.offer(near[quadratic.restarts(fix, s, restart_count(near.size, min(p.k, size)))])
 
 
 def screen(start: Start) -> None:
     """Safe fixing: columns that no support below the cutoff has, or lacks."""
-    p = start.problem
-    if start.relaxation is None:
+    p, point = start.problem, start.point
+    if point is None:
         return
-    value = start.incumbent.objective
-    cutoff = value - _PRUNE * max(start.rel_gap * abs(value), start.abs_gap)
+    at = start.pruned_at
     fix, count = fix_columns(
-        start.safe_beta,
+        point.safe_beta,
         start.fix,
-        bound=start.dual,
-        cutoff=cutoff,
+        bound=point.bound,
+        cutoff=at,
         gamma=p.gamma,
         penalty=p.penalty,
         k=p.k,
     )
     if count < 0:
-        start.lower_bound = max(start.lower_bound, cutoff)
+        start.lower_bound = max(start.lower_bound, at)
     elif count > 0:
         # The incumbent is not below the cutoff and may have been fixed against; the master starts from it, so keep it.
         inside = np.zeros(fix.size, dtype=bool)
         inside[start.incumbent.support] = True
         against = np.where(inside, fix < 0, fix > 0)
-        start.fix, start.cutoff = np.where(against, start.fix, fix).astype(np.int8), cutoff
+        start.fix, start.cutoff = np.where(against, start.fix, fix).astype(np.int8), at
 
 
 def prepare(start: Start, screening: bool, report: Report) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.design.base import Design, FloatArray, IntArray, Scan
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.design.base import Design
 from parsifal.design.dense import dense_design
 from parsifal.design.files import open_design
 from parsifal.design.npy import memmap_source
+from parsifal.design.read import Scan
 from parsifal.design.stream import DEFAULT_MEMORY, StreamedDesign
 from parsifal.design.view import View, standardized
 from parsifal.errors import InputError
@@ -23,7 +25,7 @@ def as_design(X: Any) -> Design:
 
     Parameters
     ----------
-    X : ndarray, pandas or polars DataFrame, SciPy sparse matrix, Dask array, or Design
+    X : ndarray, pandas or polars DataFrame, pyarrow Table, SciPy sparse matrix, Dask array, or Design
         Rows are observations, columns are features. Every entry must be finite, which the first read checks. A
         `numpy.memmap` is read in blocks from its file, as `open_design` would; a Dask array stays where its blocks are.
 
@@ -45,10 +47,11 @@ def as_design(X: Any) -> Design:
             return StreamedDesign(source, DEFAULT_MEMORY)
     if isinstance(X, np.ndarray):
         return dense_design(X)
-    # These libraries are imported by whoever made X, so asking the type costs no import of ours.
+    # These libraries are imported by whoever made X, so asking the type costs no import of ours. It is the type that is
+    # asked what X can do, too: a frame has its columns for attributes, whatever they are called.
     libraries = {ancestor.__module__.partition(".")[0] for ancestor in type(X).__mro__}
     kind = type(X).__name__
-    if "pandas" in libraries and hasattr(X, "iloc"):
+    if "pandas" in libraries and hasattr(type(X), "iloc"):
         if kind == "Series":
             raise InputError("X is a pandas Series; pass a DataFrame, e.g. X.to_frame()")
         from parsifal.design.frames import pandas_design
@@ -62,6 +65,10 @@ def as_design(X: Any) -> Design:
         from parsifal.design.frames import polars_design
 
         return polars_design(X)
+    if "pyarrow" in libraries and hasattr(type(X), "column_names"):
+        from parsifal.design.frames import arrow_design
+
+        return arrow_design(X)
     if "dask" in libraries:
         from parsifal.design.dask import dask_design
 
@@ -71,7 +78,7 @@ def as_design(X: Any) -> Design:
         from parsifal.design.sparse import sparse_design
 
         return sparse_design(X)
-    if isinstance(X, (list, tuple)) or hasattr(X, "__array__"):
+    if isinstance(X, (list, tuple)) or hasattr(type(X), "__array__"):
         try:
             return dense_design(np.asarray(X))
         except ValueError as error:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import IntArray
+from parsifal.arrays import IntArray
 from parsifal.design.dense import is_readable, rounding, unreadable_dtype
-from parsifal.design.npy import Signature
-from parsifal.design.stream import Loaded, Source, Tile, loaded_array, unreadable
-from parsifal.errors import DataError, InputError
+from parsifal.design.source import Loaded, Signature, Source, Tile, has_changed, loaded_array, runs, unreadable
+from parsifal.errors import InputError
 
 
 class ChunkedSource(Source):
@@ -45,6 +44,7 @@ class ChunkedSource(Source):
         self.chunks = tuple(
             int(c) for c in (array.chunks or (max(1, (1 << 20) // (shape[1] * dtype.itemsize)), shape[1]))
         )
+        self.piece = 0 if array.chunks is None else math.prod(self.chunks) * dtype.itemsize
         self.nbytes = shape[0] * shape[1] * dtype.itemsize
         self.eps = rounding(dtype)
         self.cheap_rows = self.chunks[0] * 16 <= shape[0]
@@ -74,14 +74,13 @@ class ChunkedSource(Source):
         # Down the columns first; then as many chunks side by side as fit.
         down = max(1, min(math.ceil((row1 - row0) / tall) + 1, block // chunk))
         across = max(1, block // (chunk * down))
-        touched = np.arange(math.ceil(p / wide)) if wanted is None else np.unique(wanted // wide)
+        touched = None if wanted is None else np.unique(wanted // wide)
         tiles = []
-        for run in np.split(touched, np.flatnonzero(np.diff(touched) > 1) + 1):
-            for first in range(int(run[0]), int(run[-1]) + 1, across):
-                left, right = first * wide, min(p, min(first + across, int(run[-1]) + 1) * wide)
-                for top in range(row0 // tall * tall, row1, down * tall):
-                    stored = (min(n, top + down * tall) - top) * (right - left) * item
-                    tiles.append(Tile(0, max(row0, top), min(row1, top + down * tall), left, right, stored))
+        for first, last in runs(math.ceil(p / wide), touched, across):
+            left, right = first * wide, min(p, last * wide)
+            for top in range(row0 // tall * tall, row1, down * tall):
+                stored = (min(n, top + down * tall) - top) * (right - left) * item
+                tiles.append(Tile(0, max(row0, top), min(row1, top + down * tall), left, right, stored))
         return tiles
 
     def load(self, tile: Tile, buffer: npt.NDArray[np.uint8]) -> Loaded:
@@ -98,7 +97,7 @@ class ChunkedSource(Source):
 
     def verify(self) -> None:
         if self._stat() != self.signature:
-            raise DataError(f"{self.path} has changed since it was opened; open it again when it is complete")
+            raise has_changed(self.path)
 
 
 def _find(path: str, kind: str, dataset: str | None) -> tuple[str | None, Any]:
@@ -117,11 +116,11 @@ def _find(path: str, kind: str, dataset: str | None) -> tuple[str | None, Any]:
         raise InputError(f"{path} needs {library}: pip install {library}") from None
     except Exception as error:  # these libraries raise many kinds for a damaged file
         raise unreadable(path, error) from error
-    if hasattr(store, "shape"):
+    # A group may have members for attributes, whatever they are called.
+    if hasattr(type(store), "shape"):
         return None, store
-    names = (
-        [dataset] if dataset is not None else [name for name in store if len(getattr(store[name], "shape", ())) == 2]
-    )
+    matrices = [name for name in store if hasattr(type(store[name]), "shape") and len(store[name].shape) == 2]
+    names = matrices if dataset is None else [dataset]
     if dataset is not None and dataset not in store:
         raise InputError(f"{path} has no array {dataset!r}; it has {', '.join(sorted(store)) or 'none'}")
     if len(names) != 1:

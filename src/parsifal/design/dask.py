@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import math
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import FloatArray, IntArray, aligned, check_finite, check_slice
+from parsifal.arrays import FloatArray, IntArray, aligned
+from parsifal.deadline import TimeUp, check_time, seconds_left
+from parsifal.design.base import check_finite, check_shape, check_slice
 from parsifal.design.dense import dense_design, is_readable, rounding, unreadable_dtype
+from parsifal.design.read import Read, Scan
 from parsifal.design.remote import Remote
-from parsifal.design.stream import DEFAULT_MEMORY, Source, Tile, loaded_array
+from parsifal.design.source import Source, Tile, loaded_array
+from parsifal.design.stream import DEFAULT_MEMORY
 from parsifal.errors import DataError, InputError, NonFiniteError, ParsifalError
-from parsifal.limits import TimeUp, check_time, seconds_left
 
 # Seconds without any worker after which a read is given up.
 _PATIENCE = 60.0
 _POLL = 1.0
-
-Sums = tuple[FloatArray, ...]
 
 
 class DaskDesign(Remote):
@@ -42,6 +43,8 @@ class DaskDesign(Remote):
     timeout : float
         Seconds without a single worker after which a read fails.
     """
+
+    _matrix: _Blocks
 
     def __init__(
         self, array: Any, *, timeout: float = _PATIENCE, parent: DaskDesign | None = None, first_row: int = 0
@@ -65,6 +68,9 @@ class DaskDesign(Remote):
     def cheap_rows(self) -> bool:
         return self._held or bool(self._array.numblocks[0] >= 16)
 
+    def _fulfil(self, request: Read, out: Scan) -> bool:
+        return self._matrix.scan(request, out)
+
     def _fetch(self, index: IntArray, out: FloatArray) -> float:
         touched = self._matrix.gather(index, out)
         return 0.0 if self._held else float(touched)
@@ -77,34 +83,24 @@ class DaskDesign(Remote):
 
 
 class _Blocks:
-    """The two verbs of a compiled matrix, on the blocks of a Dask array."""
+    """Reads and gathers the blocks of a Dask array where they are."""
 
     def __init__(self, array: Any, timeout: float) -> None:
         self.array, self.timeout, self.holder = array, timeout, _holder(array)
         self.edges = tuple(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64) for sizes in array.chunks)
 
-    def scan(
-        self,
-        v: FloatArray,
-        shift: FloatArray | None,
-        sum_weight: FloatArray | None,
-        square_weight: FloatArray | None,
-        xv: FloatArray,
-        sums: FloatArray | None,
-        squares: FloatArray | None,
-        threads: int,
-        seconds: float = math.inf,
-    ) -> bool:
+    def scan(self, request: Read, out: Scan) -> bool:
+        """Add the results of every block to `out`; returns whether all are finite."""
         from dask import delayed
 
-        check_finite(v, "v")
+        check_finite(request.v, "v")
         blocks = self.array.to_delayed()
-        stats = sums is not None
         task = delayed(scan_block, pure=False)
         rows, columns = self.edges
-        # One copy of each row vector for every band of rows, whatever the number of blocks in it.
+        # One copy of the row vectors for every band of rows, whatever the number of blocks in it.
+        without_shift = replace(request, shift=None)
         bands = [
-            tuple(None if w is None else delayed(w[top:bottom]) for w in (v, sum_weight, square_weight))
+            delayed(without_shift.part(slice(top, bottom), slice(None)), traverse=False)
             for top, bottom in itertools.pairwise(rows)
         ]
         tasks, places = [], []
@@ -112,17 +108,13 @@ class _Blocks:
             left, right = int(columns[j]), int(columns[j + 1])
             if rows[i] == rows[i + 1] or left == right:
                 continue
-            below = None if shift is None else shift[left:right]
+            shift = None if request.shift is None else request.shift[left:right]
             corner = (int(rows[i]), left)
-            tasks.append(task(blocks[i, j], *bands[i], below, stats, corner))
+            tasks.append(task(blocks[i, j], bands[i], shift, corner))
             places.append(slice(left, right))
-        totals = [out for out in (xv, sums, squares) if out is not None]
-        for out in totals:
-            out[:] = 0.0
         for place, part in zip(places, compute(tasks, self.holder, self.timeout)):
-            for out, values in zip(totals, part):
-                out[place] += values
-        return all(bool(np.isfinite(out).all()) for out in totals)
+            out.add(place, part)
+        return out.is_finite()
 
     def gather(self, idx: IntArray, out: FloatArray) -> float:
         """Copy columns, which are all that travels; returns the part of the blocks that they lie in."""
@@ -148,25 +140,20 @@ class _Blocks:
         return len(tasks) / max(1, int(self.array.npartitions))
 
 
-def scan_block(
-    block: Any,
-    v: FloatArray,
-    sum_weight: FloatArray | None,
-    square_weight: FloatArray | None,
-    shift: FloatArray | None,
-    stats: bool,
-    corner: tuple[int, int],
-) -> Sums:
-    """The sums of one block, on the worker that holds it."""
+def scan_block(block: Any, request: Read, shift: FloatArray | None, corner: tuple[int, int]) -> Scan:
+    """The results of one block, on the worker that holds it; the shift of its columns comes apart."""
     array = _dense(block)
+    # What came in a message may lie anywhere in it.
+    a, b = request.sum_weight, request.square_weight
+    request = replace(
+        request,
+        v=aligned(request.v),
+        shift=None if shift is None else aligned(shift),
+        sum_weight=None if a is None else aligned(a),
+        square_weight=None if b is None else aligned(b),
+    )
     try:
-        # What came in a message may lie anywhere in it.
-        shift, sum_weight, square_weight = (
-            None if values is None else aligned(values) for values in (shift, sum_weight, square_weight)
-        )
-        scan = dense_design(array).read(
-            aligned(v), shift=shift, sum_weight=sum_weight, square_weight=square_weight, stats=stats, threads=1
-        )
+        return dense_design(array).read(request)
     except NonFiniteError as error:
         bad = np.argwhere(~np.isfinite(np.asarray(array, dtype=np.float64)))
         if len(bad):
@@ -177,9 +164,6 @@ def scan_block(
                 f"{corner}); drop or impute missing values"
             ) from None
         raise NonFiniteError(f"in the Dask block that starts at {corner}: {error}") from None
-    if scan.sums is None or scan.squares is None:
-        return (scan.xv,)
-    return scan.xv, scan.sums, scan.squares
 
 
 def take_columns(block: Any, idx: IntArray) -> npt.NDArray[Any]:
@@ -192,11 +176,14 @@ def take_columns(block: Any, idx: IntArray) -> npt.NDArray[Any]:
 
 
 def _dense(block: Any) -> npt.NDArray[Any]:
-    if hasattr(block, "toarray"):
+    if hasattr(type(block), "toarray"):
         block = block.toarray()
     array = np.asarray(block)
     if array.ndim != 2:
         raise DataError(f"a Dask block has shape {array.shape}; blocks must be matrices")
+    if not is_readable(array.dtype):
+        # The array has promised another type than its blocks have.
+        raise DataError(f"in a Dask block, {unreadable_dtype(array.dtype)}")
     return array
 
 
@@ -279,14 +266,13 @@ def _wait(client: Any, futures: list[Any], timeout: float) -> None:
 
 def dask_design(array: Any) -> DaskDesign:
     """Make a design of a Dask array, or say what is wrong with it."""
-    if not hasattr(array, "to_delayed") or not hasattr(array, "chunks"):
+    if not hasattr(type(array), "to_delayed") or not hasattr(type(array), "chunks"):
         raise InputError(f"X is a Dask {type(array).__name__}; pass a Dask array, e.g. X.to_dask_array(lengths=True)")
     if array.ndim != 2:
         raise InputError(f"X has shape {array.shape}; it must have two dimensions")
     if any(not np.isfinite(length) for length in array.shape):
         raise InputError("X is a Dask array of unknown size; call X.compute_chunk_sizes() first")
-    if 0 in array.shape:
-        raise InputError(f"X has shape {array.shape}; it needs at least one row and one column")
+    check_shape(array.shape)
     if not is_readable(array.dtype):
         raise InputError(unreadable_dtype(array.dtype))
     return DaskDesign(array)

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 import parsifal._core as _core
-from parsifal.design.base import FloatArray, Leaf, check_slice
+from parsifal.arrays import FloatArray
+from parsifal.design.base import check_shape, check_slice
+from parsifal.design.leaf import Leaf
 from parsifal.errors import InputError
 
-# The order of `DType` in cpp/scan.hpp. A bool is a byte that is 0 or 1.
+# The order of `DType` in cpp/read/scan.hpp. A bool is a byte that is 0 or 1.
 _FLOATS = ("float64", "float32", "float16")
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 CODES = {np.dtype(name): code for code, name in enumerate(_FLOATS + _INTEGERS)}
@@ -32,6 +34,22 @@ def rounding(dtype: np.dtype[Any]) -> float:
 def address(array: npt.NDArray[Any]) -> int:
     """Address of the first entry, also of an array that is read-only; the caller keeps the array alive."""
     return int(array.__array_interface__["data"][0])
+
+
+def strided_matrix(array: npt.NDArray[Any]) -> _core.StridedMatrix:
+    """The compiled matrix that reads an array of any strides; the caller keeps the array alive."""
+    n, p = array.shape
+    return _core.StridedMatrix(address(array), CODES[array.dtype], n, p, *array.strides)
+
+
+def table(columns: Sequence[npt.NDArray[Any]]) -> _core.Table:
+    """The compiled matrix that reads columns that lie anywhere; the caller keeps them alive."""
+    return _core.Table(
+        len(columns[0]),
+        [address(column) for column in columns],
+        [column.strides[0] for column in columns],
+        [CODES[column.dtype] for column in columns],
+    )
 
 
 class DenseDesign(Leaf):
@@ -58,7 +76,7 @@ class DenseDesign(Leaf):
         n, p = array.shape
         self._array = array
         super().__init__(
-            _core.StridedMatrix(address(array), CODES[array.dtype], n, p, *array.strides),
+            strided_matrix(array),
             (n, p),
             feature_names=feature_names,
             nbytes=n * p * array.itemsize,
@@ -88,12 +106,7 @@ class TableDesign(Leaf):
         self._memory = tuple(columns)
         eps: FloatArray = np.array([rounding(column.dtype) for column in columns])
         super().__init__(
-            _core.Table(
-                n,
-                [address(column) for column in columns],
-                [column.strides[0] for column in columns],
-                [CODES[column.dtype] for column in columns],
-            ),
+            table(columns),
             (n, len(columns)),
             feature_names=feature_names,
             nbytes=n * sum(column.itemsize for column in columns),
@@ -126,8 +139,7 @@ def dense_design(array: npt.NDArray[Any], feature_names: tuple[str, ...] | None 
     if array.ndim != 2:
         hint = "X.reshape(-1, 1)" if array.ndim == 1 else "X.reshape(len(X), -1)"
         raise InputError(f"X has shape {array.shape}; it must have two dimensions, e.g. {hint}")
-    if 0 in array.shape:
-        raise InputError(f"X has shape {array.shape}; it needs at least one row and one column")
+    check_shape(array.shape)
     if not is_readable(array.dtype):
         raise InputError(unreadable_dtype(array.dtype))
     return DenseDesign(np.asarray(array), feature_names)

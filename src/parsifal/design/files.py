@@ -7,7 +7,8 @@ from pathlib import Path
 
 from parsifal.design.base import Design
 from parsifal.design.npy import folder_source, npy_source
-from parsifal.design.stream import Source, StreamedDesign, check_memory
+from parsifal.design.source import Source
+from parsifal.design.stream import StreamedDesign, check_memory
 from parsifal.errors import DataError, InputError
 
 _HDF5 = (".h5", ".hdf5", ".hdf")
@@ -31,7 +32,7 @@ def open_design(
         store (``.zarr``); an HDF5 file (``.h5``, ``.hdf5``). Fortran order and blocks of columns are best: there a few
         columns can be fetched without a read of everything.
     memory_limit : float, optional
-        Bytes that buffers and fetched columns may take, 1 GiB by default.
+        Bytes that buffers and fetched columns may take, 1 GiB by default. A chunk of Zarr or HDF5 may take a quarter.
     dataset : str, optional
         Name of the array inside a Zarr group or an HDF5 file with several.
 
@@ -60,6 +61,12 @@ def open_design(
         from parsifal.design.dask import held_by_workers
 
         return held_by_workers(source)
+    # Several threads unpack a piece each.
+    if 4 * source.piece > budget:
+        raise InputError(
+            f"{path} is stored in chunks of {source.piece} bytes, more than a quarter of memory_limit ({budget}); "
+            f"store it in smaller chunks, or allow open_design(path, memory_limit={4 * source.piece})"
+        )
     return StreamedDesign(source, budget)
 
 

@@ -1,4 +1,4 @@
-"""Data frames of pandas and polars: the columns where they lie, and their names."""
+"""Data frames of pandas and polars, tables of pyarrow: the columns where they lie, and their names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import Leaf, check_names
+from parsifal.design.base import check_names, check_shape
 from parsifal.design.dense import TableDesign, address, dense_design, is_readable
+from parsifal.design.leaf import Leaf
 from parsifal.errors import InputError
 
 
@@ -20,7 +21,7 @@ def pandas_design(frame: Any) -> Leaf:
     frame : pandas.DataFrame
         All columns numeric or boolean.
     """
-    _check_size(frame.shape)
+    check_shape(frame.shape)
     names = check_names(frame.columns)
     dtypes = list(frame.dtypes)
     if all(dtype == dtypes[0] for dtype in dtypes) and isinstance(dtypes[0], np.dtype) and is_readable(dtypes[0]):
@@ -54,7 +55,7 @@ def polars_design(frame: Any) -> Leaf:
     frame : polars.DataFrame
         All columns numeric or boolean.
     """
-    _check_size(frame.shape)
+    check_shape(frame.shape)
     names = check_names(frame.columns)
     return TableDesign([_polars_column(column, name) for column, name in zip(frame.get_columns(), names)], names)
 
@@ -74,10 +75,35 @@ def _polars_column(column: Any, name: str) -> npt.NDArray[Any]:
     return np.asarray(array)
 
 
-def _check_size(shape: tuple[int, int]) -> None:
-    if 0 in shape:
-        raise InputError(f"X has shape {shape}; it needs at least one row and one column")
+def arrow_design(table: Any) -> Leaf:
+    """Make a design of a pyarrow Table or RecordBatch; only boolean, decimal, split or incomplete columns are copied.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or RecordBatch
+        All columns numeric or boolean.
+    """
+    check_shape(table.shape)
+    names = check_names(table.column_names)
+    return TableDesign([_arrow_column(table.column(j), name) for j, name in enumerate(names)], names)
+
+
+def _arrow_column(column: Any, name: str) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        if not pa.types.is_decimal(kind):
+            raise _not_numeric(name, kind)
+        column = column.cast(pa.float64())
+    # Null becomes NaN, which a scan reports with its place.
+    array = np.asarray(column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False))
+    return array if is_readable(array.dtype) else array.astype(np.float64)
 
 
 def _not_numeric(name: str, dtype: object) -> InputError:
+    if str(dtype).startswith("complex"):
+        return InputError(
+            f"column {name!r} has dtype {dtype}; pass real numbers, e.g. its real and imaginary parts as two columns"
+        )
     return InputError(f"column {name!r} has dtype {dtype}; drop it or encode it as numbers")

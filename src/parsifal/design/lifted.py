@@ -13,19 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import (
-    LARGEST,
-    Design,
-    FloatArray,
-    IntArray,
-    Scan,
-    check_finite,
-    check_index,
-    check_slice,
-)
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.deadline import check_time
+from parsifal.design.base import LARGEST, Design, check_finite, check_index, check_slice
 from parsifal.design.dense import DenseDesign
+from parsifal.design.read import Read, Scan
 from parsifal.errors import NonFiniteError
-from parsifal.limits import check_time
 
 # Entries that are computed at a time: 1 MB of doubles, which stay in the cache between function and scan.
 _ENTRIES = 1 << 17
@@ -234,43 +227,19 @@ class LiftedDesign(Design):
     def cheap_columns(self) -> bool:
         return self._base.cheap_columns
 
-    def read(
-        self,
-        v: FloatArray,
-        *,
-        shift: FloatArray | None = None,
-        sum_weight: FloatArray | None = None,
-        square_weight: FloatArray | None = None,
-        stats: bool = False,
-        threads: int = 0,
-    ) -> Scan:
-        check_finite(v, "v")
+    def read(self, request: Read) -> Scan:
+        check_finite(request.v, "v")
         n, p = self.shape
-        xv = np.zeros(p)
-        sums = np.zeros(p) if stats else None
-        squares = np.zeros(p) if stats else None
-
+        scan = Scan.zeros(p, stats=request.stats)
         for features, columns, values in self.blocks():
             where = slice(int(features[0]), int(features[-1]) + 1)
-            moved = None if shift is None else shift[where]
             for start in range(0, n, _ROWS):
                 check_time()
                 rows = slice(start, min(n, start + _ROWS))
                 block = self._lift.evaluate(features, columns, values[:, rows], self._first_row + start)
-                part = DenseDesign(block.T).read(
-                    v[rows],
-                    shift=moved,
-                    sum_weight=None if sum_weight is None else sum_weight[rows],
-                    square_weight=None if square_weight is None else square_weight[rows],
-                    stats=stats,
-                    threads=1,
-                )
-                xv[where] += part.xv
-                if sums is not None and squares is not None and part.sums is not None and part.squares is not None:
-                    sums[where] += part.sums
-                    squares[where] += part.squares
+                scan.add(where, DenseDesign(block.T).read(request.part(rows, where)))
         self._count(1.0)
-        return Scan(xv=xv, sums=sums, squares=squares)
+        return scan
 
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         index = check_index(idx, self.shape[1])
@@ -333,8 +302,3 @@ class LiftedDesign(Design):
     def _fetch(self, features: IntArray) -> tuple[IntArray, FloatArray]:
         columns = np.unique(self._lift.column[self._lift.atoms_of(features)])
         return columns, self._base.columns(columns).T
-
-    def _count(self, reads: float) -> None:
-        self.reads += reads
-        if self._parent is not None:
-            self._parent._count(reads * self.shape[0] / self._parent.shape[0])

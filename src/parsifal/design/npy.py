@@ -1,6 +1,6 @@
 """Arrays in `.npy` files: one file, or a folder of files that hold blocks of columns.
 
-Blocks are read by `preadv` into buffers, never mapped, so that what is resident stays bounded. Every read checks that
+Blocks are read into buffers, never mapped, so that what is resident stays bounded. Every read checks that
 the file still has the size and the time stamp it was opened with.
 """
 
@@ -17,29 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.archive import Unreadable, read_npy_header
-from parsifal.design.base import FloatArray, IntArray
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.design.dense import is_readable, rounding, unreadable_dtype
-from parsifal.design.stream import Loaded, Source, Tile, loaded_array, unreadable
+from parsifal.design.source import Loaded, Signature, Source, Tile, loaded_array, runs, unreadable
 from parsifal.errors import DataError, InputError
+from parsifal.files import system
+from parsifal.files.untrusted import Unreadable, read_npy_header
 
 # Pieces of a line (a column of a Fortran-ordered file, a row of a C-ordered one) shorter than this are not read one by
 # one: the whole lines are, in one go.
 _WORTH_SKIPPING = 1 << 14
 # At most this many bytes are asked for in one system call, which Linux cuts at 2 GB.
 _ONE_CALL = 1 << 30
-
-
-@dataclass(frozen=True)
-class Signature:
-    """What tells a file from a changed one."""
-
-    size: int
-    modified: int
-
-    @classmethod
-    def of(cls, stat: os.stat_result) -> Signature:
-        return cls(stat.st_size, stat.st_mtime_ns)
 
 
 @dataclass(frozen=True)
@@ -65,11 +54,7 @@ class FileArray:
 
     def check(self) -> None:
         """Raise if the file is not what it was."""
-        try:
-            now = Signature.of(os.stat(self.path))
-        except OSError as error:
-            raise unreadable(self.path, error) from error
-        self._compare(now)
+        self._compare(Signature.at(self.path))
 
     def _compare(self, now: Signature) -> None:
         if now != self.signature:
@@ -81,7 +66,7 @@ class FileArray:
         (line0, line1), (first, last) = lines, entries
         item, length, count = self.dtype.itemsize, self.length, line1 - line0
         try:
-            handle = os.open(self.path, os.O_RDONLY)
+            handle = os.open(self.path, os.O_RDONLY | system.BINARY)
         except OSError as error:
             raise unreadable(self.path, error) from error
         try:
@@ -106,7 +91,7 @@ class FileArray:
     def _fill(self, handle: int, at: int, raw: npt.NDArray[np.uint8]) -> None:
         view = raw.data
         while len(view):
-            count = os.preadv(handle, [view[:_ONE_CALL]], at)
+            count = system.read_into(handle, view[:_ONE_CALL], at)
             if count == 0:
                 raise DataError(f"{self.path} ends at byte {at}, before its last entry; it was truncated")
             view, at = view[count:], at + count
@@ -122,12 +107,12 @@ class FileArray:
             stored = self.shape[0] if whole else row1 - row0
             if stored * item > block:
                 piece = max(1, block // item)
-                for left, right in _runs(p, wanted, 1):
+                for left, right in runs(p, wanted, 1):
                     for top in range(row0, row1, piece):
                         bottom = min(row1, top + piece)
                         yield Tile(part, top, bottom, col0 + left, col0 + right, (bottom - top) * item)
                 return
-            for left, right in _runs(p, wanted, block // (stored * item)):
+            for left, right in runs(p, wanted, block // (stored * item)):
                 yield Tile(part, row0, row1, col0 + left, col0 + right, (right - left) * stored * item)
             return
         if p * item <= block:
@@ -138,19 +123,8 @@ class FileArray:
             return
         step = max(1, block // item)
         for top in range(row0, row1):
-            for left, right in _runs(p, wanted, step):
+            for left, right in runs(p, wanted, step):
                 yield Tile(part, top, top + 1, col0 + left, col0 + right, (right - left) * item)
-
-
-def _runs(p: int, wanted: IntArray | None, step: int) -> Iterator[tuple[int, int]]:
-    """The columns, or the wanted ones, as ranges of at most `step`; wanted ones that lie close share a range."""
-    if wanted is None:
-        for left in range(0, p, step):
-            yield left, min(p, left + step)
-        return
-    for run in np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1):
-        for left in range(int(run[0]), int(run[-1]) + 1, step):
-            yield left, min(int(run[-1]) + 1, left + step)
 
 
 class NpySource(Source):

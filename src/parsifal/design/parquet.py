@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.archive import unpacked_limit
-from parsifal.design.base import IntArray, check_names
+from parsifal.arrays import IntArray
+from parsifal.design.base import check_names
 from parsifal.design.dense import is_readable
-from parsifal.design.npy import Signature, natural
-from parsifal.design.stream import Loaded, Source, Tile, loaded_columns, unreadable
+from parsifal.design.npy import natural
+from parsifal.design.source import Loaded, Signature, Source, Tile, has_changed, loaded_columns, runs, unreadable
 from parsifal.errors import DataError, InputError
+from parsifal.files.untrusted import how_to_allow, unpacked_limit
 
 # Columns decoded in one call: enough to share its overhead.
 _MOST_COLUMNS = 512
@@ -32,7 +33,7 @@ class ParquetSource(Source):
 
     def __init__(self, paths: list[Path]) -> None:
         self.paths = [str(path) for path in sorted(paths, key=natural)]
-        self.signatures = [_signature(path) for path in self.paths]
+        self.signatures = [Signature.at(path) for path in self.paths]
         self.groups: list[tuple[int, int]] = []  # (file, row group)
         starts, names = [0], None
         for number, path in enumerate(self.paths):
@@ -52,7 +53,7 @@ class ParquetSource(Source):
         self.shape = (starts[-1], len(names))
         self.nbytes = 8 * starts[-1] * len(names)
         self.eps = float(np.finfo(np.float64).eps)
-        # A row group is decoded whole: a few rows of a file with few groups are as dear as many.
+        # A row group is decoded whole: a few rows of a file with few groups cost as much as many.
         self.cheap_rows = len(self.groups) >= 16
         self._last: tuple[Any, list[npt.NDArray[Any]]] | None = None
         self._file: tuple[str, Any] | None = None
@@ -68,17 +69,14 @@ class ParquetSource(Source):
 
     def tiles(self, row0: int, row1: int, block: int, wanted: IntArray | None = None) -> list[Tile]:
         tiles = []
-        columns = np.arange(self.shape[1]) if wanted is None else wanted
         for part in range(len(self.groups)):
             top, bottom = max(row0, int(self.starts[part])), min(row1, int(self.starts[part + 1]))
             if top >= bottom:
                 continue
             height = int(self.starts[part + 1] - self.starts[part])
             step = int(min(max(1, block // (8 * height)), _MOST_COLUMNS))
-            for run in np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1):
-                for left in range(int(run[0]), int(run[-1]) + 1, step):
-                    right = min(int(run[-1]) + 1, left + step)
-                    tiles.append(Tile(part, top, bottom, left, right, 8 * height * (right - left)))
+            for left, right in runs(self.shape[1], wanted, step):
+                tiles.append(Tile(part, top, bottom, left, right, 8 * height * (right - left)))
         return tiles
 
     def load(self, tile: Tile, buffer: npt.NDArray[np.uint8]) -> Loaded:
@@ -125,15 +123,8 @@ class ParquetSource(Source):
             self._check(number)
 
     def _check(self, number: int) -> None:
-        if _signature(self.paths[number]) != self.signatures[number]:
-            raise DataError(f"{self.paths[number]} has changed since it was opened; open it again when it is complete")
-
-
-def _signature(path: str) -> Signature:
-    try:
-        return Signature.of(os.stat(path))
-    except OSError as error:
-        raise unreadable(path, error) from error
+        if Signature.at(self.paths[number]) != self.signatures[number]:
+            raise has_changed(self.paths[number])
 
 
 def _open(path: str) -> Any:
@@ -163,7 +154,9 @@ def _group_rows(path: str, metadata: Any) -> list[int]:
         raise DataError(f"{path} is damaged: it says that it has {metadata.num_rows} rows, its row groups {sum(rows)}")
     size = os.stat(path).st_size
     if 8 * sum(rows) > unpacked_limit(size):
-        raise DataError(f"{path} promises {sum(rows)} rows in {size} bytes; write it as .npy")
+        raise DataError(
+            f"{path} promises {sum(rows)} rows in {size} bytes; write it as .npy, or {how_to_allow(8 * sum(rows))}"
+        )
     return rows
 
 
@@ -179,5 +172,8 @@ def _numeric_names(path: str, schema: Any) -> tuple[str, ...]:
 
 def _values(column: Any) -> npt.NDArray[Any]:
     """A column as a contiguous array; null becomes NaN, which a read reports with its place."""
-    array = column.to_numpy()
+    from pyarrow import float64, types
+
+    # Decimals would become Python objects.
+    array = (column.cast(float64()) if types.is_decimal(column.type) else column).to_numpy()
     return array if is_readable(array.dtype) else np.asarray(array, dtype=np.float64)

@@ -1,13 +1,14 @@
-"""Designs whose columns are dear to fetch: those that were asked for once are kept, as far as memory allows."""
+"""Designs whose columns are expensive to fetch: those that were asked for once are kept, as far as memory allows."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.design.base import FloatArray, IntArray, Leaf, check_index, check_vector
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.design.leaf import Leaf
+from parsifal.design.read import Read, Scan
 
 # Shares of the memory limit: columns kept here; columns that the solver holds. Buffers take the rest.
 CACHE_SHARE, HELD_SHARE = 0.25, 0.4
@@ -23,6 +24,10 @@ class Remote(Leaf):
     """
 
     memory_limit: int
+
+    @abstractmethod
+    def _fulfil(self, request: Read, out: Scan) -> bool:
+        """As in `Leaf`."""
 
     @abstractmethod
     def _fetch(self, index: IntArray, out: FloatArray) -> float:
@@ -66,13 +71,7 @@ class Remote(Leaf):
             kept = [mine if mine is not None or theirs is None else theirs[rows] for mine, theirs in zip(kept, above)]
         return kept
 
-    def matvec(self, idx: npt.ArrayLike, coef: npt.ArrayLike) -> FloatArray:
-        index = check_index(idx, self.shape[1])
-        weights = check_vector(coef, len(index), "coef")
-        out = np.zeros(self.shape[0])
-        # As many columns at a time as memory allows: fetching some may take a read of everything.
-        block = max(1, self.held_bytes // (8 * self.shape[0]))
-        for start in range(0, len(index), block):
-            part = slice(start, start + block)
-            out += self.columns(index[part]) @ weights[part]
-        return out
+    @property
+    def _columns_at_a_time(self) -> int:
+        # As many as memory allows: fetching some may take a read of everything.
+        return max(1, self.held_bytes // (8 * self.shape[0]))

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 import parsifal._core as _core
-from parsifal.design.base import Leaf, aligned, check_slice
-from parsifal.design.dense import address, rounding
+from parsifal.arrays import aligned
+from parsifal.design.base import check_shape, check_slice
+from parsifal.design.dense import address, rounding, unreadable_dtype
+from parsifal.design.leaf import Leaf
 from parsifal.errors import InputError
 
 
@@ -65,21 +67,28 @@ class SparseDesign(Leaf):
 
 def sparse_design(matrix: Any) -> SparseDesign:
     """Make a design of a SciPy sparse matrix; what is not canonical CSC or CSR is converted in a copy."""
-    if matrix.ndim != 2:
-        raise InputError(f"X has shape {matrix.shape}; it must have two dimensions")
-    if 0 in matrix.shape:
-        raise InputError(f"X has shape {matrix.shape}; it needs at least one row and one column")
+    check_shape(matrix.shape)
     if matrix.dtype.kind not in "fiub":
-        raise InputError(f"X has dtype {matrix.dtype}; pass real numbers")
-    if matrix.format not in ("csc", "csr"):
-        matrix = matrix.tocsc()
+        raise InputError(unreadable_dtype(matrix.dtype))
+    matrix = compressed(matrix)
     _check_structure(matrix)
-    if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float64)
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()
+        matrix = matrix.astype(np.float64)
         matrix.sum_duplicates()
     return SparseDesign(matrix, 0, matrix.shape[0])
+
+
+def compressed(matrix: Any) -> Any:
+    """A sparse matrix of numbers as CSC or CSR of floats; entries that are there twice are added in float64.
+
+    In a type of few bits their sum could overflow.
+    """
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    if matrix.format in ("csc", "csr"):
+        return matrix
+    converted = matrix.tocsc()
+    return converted if converted.nnz == matrix.nnz else matrix.astype(np.float64).tocsc()
 
 
 def _check_structure(matrix: Any) -> None:

@@ -13,16 +13,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.design.base import (
-    Design,
-    FloatArray,
-    IntArray,
-    Scan,
-    check_finite,
-    check_index,
-    check_slice,
-    check_vector,
-)
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.design.base import Design, check_finite, check_index, check_slice, check_vector
+from parsifal.design.read import Read, Scan
 from parsifal.errors import InputError, NonFiniteError
 
 # Squares of entries below this have lost digits, or all of them.
@@ -56,7 +49,7 @@ class View(Design):
         center: npt.ArrayLike | None = None,
         scale: npt.ArrayLike | None = None,
     ) -> None:
-        parent_rows, p = base.shape
+        p = base.shape[1]
         inner, index = _choose(base, rows)
         n = inner.shape[0] if index is None else len(index)
         weight = _optional(row_weight, n, "row_weight")
@@ -81,14 +74,13 @@ class View(Design):
             if inner._index is not None:
                 index = inner._index if index is None else inner._index[index]
             inner = inner._base
-        # The view to tell of reads; a nested view reads through the one below, which then counts for itself.
-        self._informs: View | None = base if isinstance(base, View) and not nested else None
+        # A nested view reads through the one below, which then counts for itself.
+        self._parent = base if isinstance(base, View) and not nested else None
         self._base: Design = inner
         self._index: IntArray | None = index
         self._weight: FloatArray | None = weight
         self._center: FloatArray | None = shift
         self._scale: FloatArray | None = factor
-        self._fraction = n / parent_rows
         self.shape = (n, p)
         self.feature_names = base.feature_names
         self.nbytes = inner.nbytes
@@ -107,56 +99,60 @@ class View(Design):
     def held_bytes(self) -> int:
         return self._base.held_bytes
 
-    def read(
-        self,
-        v: FloatArray,
-        *,
-        shift: FloatArray | None = None,
-        sum_weight: FloatArray | None = None,
-        square_weight: FloatArray | None = None,
-        stats: bool = False,
-        threads: int = 0,
-    ) -> Scan:
-        w, s = self._weight, self._scale
-        a, b = (sum_weight, square_weight) if stats else (None, None)
-        below = self._center
-        fold = shift is not None and w is None
-        if fold and shift is not None:
-            folded = shift if s is None else shift / s
-            below = folded if below is None else below + folded
+    def read(self, request: Read) -> Scan:
         try:
-            scan = self._base.read(
-                self._scatter(_times(v, w)),
-                shift=below,
-                sum_weight=self._scatter_weight(_product(a, w)) if stats else None,
-                square_weight=self._scatter_weight(_product(b, None if w is None else w * w)) if stats else None,
-                stats=stats,
-                threads=threads,
-            )
+            scan = self._base.read(self._rewritten(request))
         except NonFiniteError:
             # The base counts the entries of v in its own rows.
-            check_finite(v, "v")
+            check_finite(request.v, "v")
             raise
         self._count(1.0)
-        xv, sums, squares = scan.xv, scan.sums, scan.squares
-        if s is not None:
-            xv *= s
-            if sums is not None and squares is not None:
-                sums *= s
-                squares *= s * s
-        if shift is not None and not fold and w is not None:
-            # d = w (x - c) s - t, a weight in between: the square has a cross term, which is one more read.
-            xv -= shift * v.sum()
-            if sums is not None and squares is not None:
-                n = self.shape[0]
-                cross = self._base.read(self._scatter(_times(w, b)), shift=self._center, threads=threads).xv
-                cross = cross if s is None else cross * s
-                sums -= shift * (n if a is None else a.sum())
-                squares += shift * (shift * (n if b is None else b.sum()) - 2.0 * cross)
-        if squares is not None:
+        if self._scale is not None:
+            scan.scale(self._scale)
+        if request.shift is not None and self._weight is not None:
+            self._subtract(request.shift, self._weight, request, scan)
+        if scan.squares is not None:
             # Made by subtraction, a sum of squares may be a rounding below zero.
-            np.maximum(squares, 0.0, out=squares)
-        return Scan(xv=xv, sums=sums, squares=squares)
+            np.maximum(scan.squares, 0.0, out=scan.squares)
+        return scan
+
+    def _rewritten(self, request: Read) -> Read:
+        """The read as one of the base, before scaling; a shift that follows a weighting is left out."""
+        weight, shift = self._weight, self._center
+        if request.shift is not None and weight is None:
+            below = request.shift if self._scale is None else request.shift / self._scale
+            shift = below if shift is None else shift + below
+        sum_weight = square_weight = None
+        if request.stats:
+            sum_weight = self._scatter_weight(_product(request.sum_weight, weight))
+            squared = None if weight is None else weight * weight
+            square_weight = self._scatter_weight(_product(request.square_weight, squared))
+        return Read(
+            v=self._scatter(_times(request.v, weight)),
+            shift=shift,
+            sum_weight=sum_weight,
+            square_weight=square_weight,
+            stats=request.stats,
+            threads=request.threads,
+        )
+
+    def _subtract(self, shift: FloatArray, weight: FloatArray, request: Read, scan: Scan) -> None:
+        """Change, in place, the results for d = w (x - c) s into those for d - shift.
+
+        The square has a cross term, which is one more read.
+        """
+        a, b = request.sum_weight, request.square_weight
+        xv, sums, squares = scan.xv, scan.sums, scan.squares
+        xv -= shift * request.v.sum()
+        if sums is None or squares is None:
+            return
+        n = self.shape[0]
+        product = Read(v=self._scatter(_times(weight, b)), shift=self._center, threads=request.threads)
+        cross = self._base.read(product).xv
+        if self._scale is not None:
+            cross *= self._scale
+        sums -= shift * (n if a is None else a.sum())
+        squares += shift * (shift * (n if b is None else b.sum()) - 2.0 * cross)
 
     @property
     def shifts_entries(self) -> bool:  # type: ignore[override]
@@ -195,13 +191,8 @@ class View(Design):
             center=self._center,
             scale=self._scale,
         )
-        part._informs, part._fraction = self, (stop - start) / self.shape[0]
+        part._parent = self
         return part
-
-    def _count(self, reads: float) -> None:
-        self.reads += reads
-        if self._informs is not None:
-            self._informs._count(reads * self._fraction)
 
     def _scatter(self, vector: FloatArray) -> FloatArray:
         if self._index is None:
@@ -253,7 +244,7 @@ def standardized(
             raise InputError("row_weight is zero everywhere")
         first = 0 if weight is None else int(np.flatnonzero(weight)[0])
         shift = design.rows(first, first + 1).scan(np.ones(1)).xv
-        scan = design.read(np.zeros(n), shift=shift, sum_weight=weight, square_weight=weight, stats=True)
+        scan = design.read(Read(v=np.zeros(n), shift=shift, sum_weight=weight, square_weight=weight, stats=True))
         if scan.sums is None or scan.squares is None:
             raise AssertionError("a scan with statistics gives them")
         offset = scan.sums / mass

@@ -1,7 +1,8 @@
 """Sparse kernel regression and group selection: the best k of many kernels, with proof."""
 
-from parsifal.kernels.estimator import SparseKernelRegressor
+from parsifal.kernels.group_solve import solve_groups
 from parsifal.kernels.oracle import Oracle
-from parsifal.kernels.solve import KernelSolution, solve_groups, solve_kernels
+from parsifal.kernels.solution import KernelSolution
+from parsifal.kernels.solve import solve_kernels
 
-__all__ = ["KernelSolution", "Oracle", "SparseKernelRegressor", "solve_groups", "solve_kernels"]
+__all__ = ["KernelSolution", "Oracle", "solve_groups", "solve_kernels"]

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from parsifal.kernels.oracle import FloatArray, Oracle
+from parsifal.arrays import FloatArray
+from parsifal.deadline import check_time
+from parsifal.kernels.oracle import Oracle
 from parsifal.kernels.relaxation import Node
-from parsifal.limits import check_time
 
 # Candidates that are tried for a place: those of steepest descent.
 _CANDIDATES = 10
@@ -53,8 +54,12 @@ class Sets:
         if (polish and not known) or self.objective < before:
             self._swap(self._grow(support))
 
+    def polish(self) -> None:
+        """Improve the best set by growth and swaps: values are told apart better than bounds."""
+        self._swap(self._grow(self.best))
+
     def value(self, support: tuple[int, ...]) -> float:
-        """c(S) + penalty |S|, computed from the kernels."""
+        """c(S) + prices of S, computed from the kernels."""
         if support not in self._values:
             if self._values:
                 check_time()

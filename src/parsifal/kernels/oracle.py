@@ -6,7 +6,7 @@ For kernel matrices K_j = Z_j Z_j' and weights s in [0, 1]^m,
 
 which is the loss of sparse regression with |Z_j'alpha|^2 in place of (x_j'alpha)^2. For any alpha,
 
-    D(alpha) = y'alpha - 1/2 |alpha|^2 - sum of the k largest positive (gamma/2 q_j - penalty)  <=  c(S) + penalty |S|.
+    D(alpha) = y'alpha - 1/2 |alpha|^2 - sum of the k largest positive (gamma/2 q_j - price_j)  <=  c(S) + prices of S.
 
 Kernels of low rank are held as factors Z_j, side by side; the others as matrices. A factor that leaves out a part E_j
 of its kernel adds |alpha|^2 times a bound on E_j's eigenvalues to q_j wherever a bound is taken, so the bound is one
@@ -22,12 +22,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, lapack, qr
 
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.dual import dual_terms
+from parsifal.bound.rounding import sum_unit
 from parsifal.errors import InputError, NumericalError
-from parsifal.rounding import sum_unit
+from parsifal.problem.gap import resolution
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
+# What products that underflow can be worth in q_j, times n^2, entries being at most about one.
+_UNDERFLOW = 2.0**-1060
 _EPS = float(np.finfo(np.float64).eps)
 # A kernel of at most this share of n in rank is worth a factor.
 _LOW_RANK = 0.4
@@ -114,19 +116,27 @@ class Oracle:
         The response.
     gamma : float
         Ridge weight.
-    penalty : float
-        Price of a kernel.
+    price : float or array
+        Price of a kernel, or of every kernel.
     compress : bool
         Whether the data may be replaced by fewer rows with the same inner products.
     """
 
     def __init__(
-        self, blocks: Sequence[Block], y: FloatArray, gamma: float, penalty: float = 0.0, *, compress: bool = True
+        self,
+        blocks: Sequence[Block],
+        y: FloatArray,
+        gamma: float,
+        price: float | FloatArray = 0.0,
+        *,
+        compress: bool = True,
     ) -> None:
         self.gamma = gamma
-        self.penalty = penalty
         self.m = len(blocks)
+        self.rows = len(y)  # of the data, whatever stands in for them
+        self.price: FloatArray = np.broadcast_to(np.asarray(price, dtype=np.float64), (self.m,))
         self.half = 0.5 * float(y @ y)
+        self.resolution = resolution(y)
         self._low = np.array([j for j, block in enumerate(blocks) if block.factor is not None], dtype=np.int64)
         self._full = np.array([j for j, block in enumerate(blocks) if block.factor is None], dtype=np.int64)
         factors = [blocks[j].factor for j in self._low]
@@ -139,6 +149,7 @@ class Oracle:
         self.left_out = np.array([block.left_out for block in blocks])
         self.slack = 0.0  # of inner products among [Z, y], relative to the norms, where others stand in for the data
         self.size = float(np.linalg.norm(y))
+        self._data = Z, y
         if compress and len(self._full) == 0 and Z.shape[1] + 1 < len(y):
             R, slack = compressed(np.column_stack([Z, y]))
             if slack <= _MOST_SLACK:
@@ -156,21 +167,21 @@ class Oracle:
         self._matrix_norms = np.sqrt(np.einsum("jab,jab->j", self._K, self._K))
 
     def value_and_gradient(self, s: FloatArray) -> tuple[float, FloatArray]:
-        """c(s) + penalty sum(s) and its gradient, for weights in [0, 1]."""
+        """c(s) + price's and its gradient, for weights in [0, 1]."""
         system = self.system(s)
         alpha = system.solve(self.y)
         q = self.quadratic(alpha)
-        return self.value(s, alpha, q), self.penalty - 0.5 * self.gamma * q
+        return self.value(s, alpha, q), -dual_terms(q, self.gamma, self.price)
 
     def value(self, s: FloatArray, alpha: FloatArray, q: FloatArray | None = None) -> float:
-        """1/2 |y - sum_j Z_j w_j|^2 + sum_j |w_j|^2 / (2 gamma s_j) + penalty sum(s) at w_j = gamma s_j Z_j'alpha.
+        """1/2 |y - sum_j Z_j w_j|^2 + sum_j |w_j|^2 / (2 gamma s_j) + price's at w_j = gamma s_j Z_j'alpha.
 
-        At alpha(s) this is c(s) + penalty sum(s); at any other alpha it is more, so rounding does not make it a false
+        At alpha(s) this is c(s) + price's; at any other alpha it is more, so rounding does not make it a false
         value.
         """
         rest = self.y - self.gamma * self.apply(s, alpha)
         ridge = self.gamma * float(s @ (self.quadratic(alpha) if q is None else q))
-        return float(0.5 * (rest @ rest) + 0.5 * ridge + self.penalty * s.sum())
+        return float(0.5 * (rest @ rest) + 0.5 * ridge + self.price @ s)
 
     def quadratic(self, alpha: FloatArray) -> FloatArray:
         """q_j = alpha'K_j alpha for every kernel."""
@@ -244,8 +255,9 @@ class Oracle:
         safe[self._low] += error * (2.0 * np.sqrt(q[self._low]) + error)
         safe[self._full] += 2.0 * unit * square * self._matrix_norms
         safe *= 1.0 + sum_unit(self.n + self._Z.shape[1])
-        a = 0.5 * self.gamma * safe - self.penalty
-        a += sum_unit(0) * (np.abs(a) + self.penalty)
+        safe += len(alpha) ** 2 * _UNDERFLOW
+        a = dual_terms(safe, self.gamma, self.price)
+        a += sum_unit(0) * (np.abs(a) + self.price)
         chosen = largest(a[free], room)
         inside = float(a[fixed_in].sum())
         first = float(self.y @ alpha)
@@ -253,6 +265,14 @@ class Oracle:
         blur = self.size * relative + 0.5 * (self.slack * reach**2 + slip * (2.0 * length + slip) + unit * square)
         sizes = abs(first) + 0.5 * square + float(np.abs(a[fixed_in]).sum()) + float(chosen.sum())
         return float(value - blur - sum_unit(int(np.count_nonzero(fixed_in)) + len(chosen)) * sizes), a
+
+    def point_in_data(self, s: FloatArray, alpha: FloatArray) -> FloatArray:
+        """The dual point y - sum_j Z_j (gamma s_j Z_j'alpha) in the data themselves, where others stand in for them."""
+        if not self.slack:
+            return alpha
+        Z, y = self._data
+        weights = self.gamma * np.repeat(s[self._low], np.diff(self._start))
+        return np.asarray(y - Z @ (weights * (alpha @ self._Z)))
 
     def _sum_by_kernel(self, values: FloatArray) -> FloatArray:
         out = np.zeros(len(self._low))

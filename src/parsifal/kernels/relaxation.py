@@ -1,4 +1,4 @@
-"""The relaxation at a node: min of c(s) + penalty sum(s) over 0 <= s <= 1, sum(s) <= k, some s fixed.
+"""The relaxation at a node: min of c(s) + price's over 0 <= s <= 1, sum(s) <= k, some s fixed.
 
 Sequential quadratic programming: the Hessian of c, gamma^2 V' M^-1 V with V = [K_j alpha] and M = I + gamma K_s, costs
 little more than the loss itself, and the quadratic model over the box and the budget is solved by an active set. Far
@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.kernels.oracle import FloatArray, Oracle, System
-from parsifal.limits import check_time, seconds_left
+from parsifal.arrays import FloatArray
+from parsifal.bound.dual import dual_terms
+from parsifal.deadline import check_time, seconds_left
+from parsifal.kernels.oracle import Oracle, System
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -45,7 +47,9 @@ class Relaxed:
     lower_bound : float
         D at the best alpha met on the way: at most any objective in the node.
     terms : array of shape (m,)
-        The a_j = gamma/2 q_j - penalty of the bound, each on the safe side.
+        The a_j = gamma/2 q_j - price_j of the bound, each on the safe side.
+    point : pair of arrays
+        The weights and the alpha of the bound.
     """
 
     s: FloatArray
@@ -53,6 +57,7 @@ class Relaxed:
     lower_bound: float
     terms: FloatArray
     steps: int
+    point: tuple[FloatArray, FloatArray]
 
 
 def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = math.inf, tol: float = 1e-4) -> Relaxed:
@@ -73,15 +78,16 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
     """
     s = feasible(node, s)
     best, terms, value = -math.inf, np.zeros(oracle.m), math.inf
+    point = s, np.zeros(oracle.n)
     system, alpha, reach, q, value = _evaluate(oracle, s)
     steps = 0
     for steps in range(1, _MOST_STEPS + 1):
         lower_bound, a = oracle.bound(alpha, q, node.fixed_in, node.free, node.room, reach=reach)
         if lower_bound > best:
-            best, terms = lower_bound, a
+            best, terms, point = lower_bound, a, (s, alpha)
         gap = value - best
         enough = tol * (cutoff - best) if value < cutoff < math.inf else 1e-9 * value
-        if best >= cutoff or gap <= max(enough, 1e-14 * oracle.half):
+        if best >= cutoff or gap <= max(enough, 0.5 * oracle.resolution):
             break
         if not np.any(node.free) or node.room == 0 or steps == _MOST_STEPS or seconds_left() == 0:
             break
@@ -104,7 +110,7 @@ def relax_node(oracle: Oracle, node: Node, s: FloatArray, *, cutoff: float = mat
         else:
             break
         s, (system, alpha, reach, q, value) = moved, trial
-    return Relaxed(s=s, value=value, lower_bound=best, terms=terms, steps=steps)
+    return Relaxed(s=s, value=value, lower_bound=best, terms=terms, steps=steps, point=point)
 
 
 def feasible(node: Node, s: FloatArray) -> FloatArray:
@@ -133,24 +139,34 @@ def _evaluate(oracle: Oracle, s: FloatArray) -> tuple[System, FloatArray, float,
 
 
 def _majorise(oracle: Oracle, node: Node, s: FloatArray, q: FloatArray) -> FloatArray:
-    """min over s' of sum_j |w_j|^2 / (2 gamma s'_j) + penalty s'_j with |w_j| = gamma s_j sqrt(q_j): s' = |w| / tau."""
+    """min over s' of sum_j |w_j|^2 / (2 gamma s'_j) + price_j s'_j with |w_j| = gamma s_j sqrt(q_j), on the budget:
+    s'_j = |w_j| / sqrt(2 gamma (price_j + mu)), capped at 1, mu found by bisection."""
     w = np.where(node.free, oracle.gamma * s * np.sqrt(q), 0.0)
     out = np.where(node.fixed_in, 1.0, 0.0)
     used = np.flatnonzero(w > 0.0)
     if len(used) == 0:
         return out
-    weights = w[used]
-    least = math.sqrt(2.0 * oracle.gamma * oracle.penalty)
-    order = np.sort(weights)[::-1]
-    rest = np.cumsum(order[::-1])[::-1]  # sum of the i-th largest and all smaller ones
-    tau = least
-    if len(used) > node.room:
-        # With the i largest capped, tau = rest_i / (room - i); the first i at which the next one stays below its cap.
-        i = np.arange(node.room)
-        candidate = rest[: node.room] / (node.room - i)
-        at = int(np.argmax(order[: node.room] <= candidate))
-        tau = max(least, float(candidate[at]))
-    out[used] = np.minimum(1.0, weights / tau) if tau > 0.0 else 1.0
+    weights, price = w[used], oracle.price[used]
+
+    def filled(mu: float) -> FloatArray:
+        least = np.sqrt(2.0 * oracle.gamma * (price + mu))
+        return np.minimum(1.0, np.divide(weights, least, out=np.ones(len(used)), where=least > 0.0))
+
+    out[used] = filled(0.0)
+    if out[used].sum() <= node.room:
+        return out
+    low, high = 0.0, float((weights.sum() / node.room) ** 2 / (2.0 * oracle.gamma))
+    while filled(high).sum() > node.room:
+        high *= 2.0
+    for _ in range(100):
+        middle = math.sqrt(low * high) if low > 0.0 else 1e-6 * high
+        if filled(middle).sum() > node.room:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-12 * high or high < 1e-290:
+            break
+    out[used] = filled(high)
     return out
 
 
@@ -158,11 +174,14 @@ def _newton(
     oracle: Oracle, node: Node, s: FloatArray, system: System, alpha: FloatArray, q: FloatArray
 ) -> tuple[FloatArray, float]:
     """Direction to the minimum of the quadratic model, and the slope of c along it."""
-    a = 0.5 * oracle.gamma * q - oracle.penalty
+    a = dual_terms(q, oracle.gamma, oracle.price)
     free = np.flatnonzero(node.free)
     ranked = np.sort(a[free])[::-1]
     threshold = max(0.0, ranked[min(node.room, len(free)) - 1])
     work = free[(s[free] > 0.0) | (a[free] >= 0.5 * threshold)]
+    if len(work) == 0:
+        # Every kernel costs more than it gains.
+        return np.zeros(oracle.m), 0.0
     V = oracle.vectors(alpha, work)
     H = oracle.gamma**2 * (V.T @ system.solve(V))
     x = s[work]
@@ -193,9 +212,13 @@ def minimise_model(H: FloatArray, g: FloatArray, x: FloatArray, room: float) -> 
             except np.linalg.LinAlgError:
                 return z
             p = u[:, 0]
-            if full:
-                mu = -float(p.sum()) / float(u[:, 1].sum())
-                p = p + mu * u[:, 1]
+            with np.errstate(all="ignore"):
+                if full:
+                    mu = -float(p.sum() / u[:, 1].sum())
+                    p = p + mu * u[:, 1]
+            if not np.isfinite(p).all():
+                # A ridge too weak for double precision: a poor step, which the line search judges.
+                return z
         moving = len(T) > 0 and float(np.abs(p).max()) > 1e-10
         if moving:
             with np.errstate(divide="ignore", invalid="ignore"):

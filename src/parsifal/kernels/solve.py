@@ -1,73 +1,41 @@
-"""`solve_kernels` and `solve_groups`: check the arguments, search, put the answer together."""
+"""`solve_kernels`: check the arguments, search, put the answer together."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from parsifal.design import as_design
-from parsifal.design.base import LARGEST
-from parsifal.errors import InputError
-from parsifal.kernels.oracle import Block, FloatArray, IntArray, Oracle, factor_block, matrix_block
+from parsifal.arguments import Gamma, check_response
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.ridge_loss import precise_residual
+from parsifal.bound.rounding import sum_unit
+from parsifal.errors import InputError, NumericalError
+from parsifal.kernels.asked import Asked, check_asked, check_rows, counted_rows
+from parsifal.kernels.group_root import sum_below
+from parsifal.kernels.kernel_record import Journal, make_certificate
+from parsifal.kernels.oracle import Block, Oracle, factor_block, matrix_block
 from parsifal.kernels.relaxation import Node
-from parsifal.kernels.search import Limits, Search, Status, closes
-from parsifal.problem import Gamma, check_count, check_gamma, check_number, check_response, check_support
-from parsifal.progress import Progress, ProgressOption, Reporter
-from parsifal.solution import reconcile, relative_gap
+from parsifal.kernels.search import Found, Limits, Search
+from parsifal.kernels.solution import KernelSolution
+from parsifal.kernels.units import Given, Units
+from parsifal.problem.gamma import auto_gamma, resolve_gamma
+from parsifal.problem.gap import resolution, settled
+from parsifal.problem.progress import Progress, ProgressOption, Reporter
+from parsifal.proof.certificate import fingerprint
+from parsifal.proof.choice import KernelCertificate
+from parsifal.proof.choice_checker import provable_choice
+from parsifal.solver.gap_policy import GapPolicy
 
-
-@dataclass(frozen=True, kw_only=True)
-class KernelSolution:
-    """The best set of kernels found and what is known about every other one.
-
-    Attributes
-    ----------
-    support : int array
-        The chosen kernels or groups, sorted.
-    alpha : array of shape (n,)
-        The residual of the fit, and its dual vector: the fit is ``gamma * sum_j K_j @ alpha`` over the support.
-    coef : array of shape (p,) or None
-        Coefficients of the columns, where groups of columns were chosen.
-    objective : float
-        ``1/2 y' (I + gamma sum_j K_j)^-1 y + penalty * (number of kernels)``.
-    lower_bound : float
-        No set of kernels has a smaller objective.
-    status : str
-        ``"optimal"`` if the gap is at most `rel_gap`; otherwise why the search ended.
-    k, penalty, gamma : the problem that was solved, with ``gamma="auto"`` replaced by its value.
-    stats : dict
-        ``nodes``, ``seconds`` and ``search_seconds``, ``root_bound``, ``kernels_left`` after safe fixing at the root,
-        ``newton_steps``.
-    """
-
-    support: IntArray
-    alpha: FloatArray
-    coef: FloatArray | None = None
-    objective: float
-    lower_bound: float
-    status: Status
-    k: int
-    penalty: float
-    gamma: float
-    stats: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def gap(self) -> float:
-        """(objective - lower_bound) / objective."""
-        return relative_gap(self.objective, self.lower_bound)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.status}: {self.support.size} kernels {self.support.tolist()}\n"
-            f"objective {self.objective:.10g}, lower bound {self.lower_bound:.10g}, gap {self.gap:.2e}"
-        )
+_MOST_RECHECKED = 2000  # records of a certificate that is looked at once more
+# Of the gap: what a check may take off for rounding before the solver looks at what it proves.
+_DELICATE = 0.01
 
 
 def solve_kernels(
@@ -76,7 +44,8 @@ def solve_kernels(
     k: int | None = None,
     gamma: Gamma = "auto",
     *,
-    penalty: float | None = None,
+    penalty: Any = None,
+    sample_weight: Any = None,
     rel_gap: float = 1e-6,
     time_limit: float | None = None,
     node_limit: int | None = None,
@@ -84,11 +53,12 @@ def solve_kernels(
     force_in: Any = None,
     force_out: Any = None,
     progress: ProgressOption = False,
+    certificate_limit: float = 64e6,
 ) -> KernelSolution:
     """Choose the best `k` of many kernels for kernel ridge regression, and prove that no other choice is better.
 
-    Minimises ``1/2 y' (I + gamma sum_{j in S} K_j)^-1 y + penalty |S|`` over sets S of at most `k` kernels. This is the
-    paper's sparse regression with K_j in place of x_j x_j'.
+    Minimises ``1/2 y' (I + gamma sum_{j in S} K_j)^-1 y + (prices of S)`` over sets S of at most `k` kernels. This is
+    the paper's sparse regression with K_j in place of x_j x_j'.
 
     Parameters
     ----------
@@ -101,9 +71,11 @@ def solve_kernels(
         Largest number of kernels. May be left out if `penalty` is given.
     gamma : float or "auto"
         Ridge weight, > 0; large means a weak ridge. ``"auto"`` is ``sqrt(n) / mean trace of the kernels``.
-    penalty : float, optional
-        Price of a kernel, >= 0.
-    rel_gap, time_limit, node_limit, progress
+    penalty : float or array of shape (m,), optional
+        Price of a kernel, >= 0, or one for every kernel.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows: squared residuals are multiplied by them.
+    rel_gap, time_limit, node_limit, progress, certificate_limit
         As in `solve`.
     warm_start, force_in, force_out : indices or mask, optional
         Kernels to start from; kernels that must, and must not, be chosen.
@@ -111,95 +83,38 @@ def solve_kernels(
     Returns
     -------
     KernelSolution
-        Ctrl-C ends the search with status ``"interrupted"`` and the best set so far.
+        With a `KernelCertificate`: ``check(sol.certificate, kernels, y)``. Ctrl-C ends the search with status
+        ``"interrupted"`` and the best set so far.
     """
     started = time.monotonic()
     response = check_response(y, np.shape(y)[0] if np.ndim(y) else 0)
-    with threadpool_limits(1, "blas"):
-        blocks = as_blocks(kernels, len(response))
-        return solve_blocks(
-            blocks,
-            response,
-            k,
-            gamma,
-            penalty=penalty,
-            rel_gap=rel_gap,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            warm_start=warm_start,
-            force_in=force_in,
-            force_out=force_out,
-            progress=progress,
-            started=started,
-        )
+    given = as_given(kernels, len(response))
+    weight = check_rows(sample_weight, len(response))
+    asked = check_asked(
+        len(given),
+        k=k,
+        penalty=penalty,
+        rel_gap=rel_gap,
+        time_limit=time_limit,
+        node_limit=node_limit,
+        threads=1,
+        warm_start=warm_start,
+        force_in=force_in,
+        force_out=force_out,
+        certificate_limit=certificate_limit,
+    )
+    return KernelSolve(given=given, y=response, weight=weight, asked=asked, started=started).run(gamma, progress)
 
 
-def solve_groups(
-    X: Any, y: Any, groups: Any, k: int | None = None, gamma: Gamma = "auto", **options: Any
-) -> KernelSolution:
-    """Choose the best `k` groups of columns, each entering with all its columns or not at all.
-
-    Parameters
-    ----------
-    X : matrix of shape (n, p)
-        As in `solve`.
-    y : array of shape (n,)
-        The response.
-    groups : sequence of index sequences, or one label a column
-        The columns of every group; groups may overlap. With labels, groups are in sorted order of the labels.
-    k, gamma, **options
-        As in `solve_kernels`.
-
-    Returns
-    -------
-    KernelSolution
-        With `coef`, so that ``X @ coef`` is the fit.
-    """
-    design = as_design(X)
-    members = as_groups(groups, design.shape[1])
-    factors = [("factor", design.columns(member)) for member in members]
-    for member, (_, Z) in zip(members, factors):
-        bad = np.argwhere(~np.isfinite(Z))
-        if len(bad):
-            raise InputError(f"X[{bad[0][0]}, {member[bad[0][1]]}] is not finite; drop or impute missing values")
-        large = np.argwhere(np.abs(Z) > LARGEST)
-        if len(large):
-            i, j = large[0]
-            raise InputError(f"X[{i}, {member[j]}] is {Z[i, j]:.3g}, too large to square; rescale the column")
-    sol = solve_kernels(factors, check_response(y, design.shape[0]), k, gamma, **options)
-    coef = np.zeros(design.shape[1])
-    for j in sol.support:
-        np.add.at(coef, members[j], sol.gamma * (factors[j][1].T @ sol.alpha))
-    values = {name: getattr(sol, name) for name in KernelSolution.__dataclass_fields__}
-    return KernelSolution(**{**values, "coef": coef})
-
-
-def as_groups(groups: Any, p: int) -> list[IntArray]:
-    """Turn labels or lists of columns into arrays of columns."""
-    try:
-        items = list(groups)
-    except TypeError:
-        raise InputError(f"groups must be lists of columns or one label a column, not {groups!r}") from None
-    if items and all(np.ndim(item) == 0 for item in items):
-        if len(items) != p:
-            raise InputError(f"groups has {len(items)} labels, but X has {p} columns")
-        labels = np.asarray(items)
-        return [np.flatnonzero(labels == label).astype(np.int64) for label in np.unique(labels)]
-    out = [check_support(item, p, f"groups[{i}]") for i, item in enumerate(items)]
-    if not out or any(len(group) == 0 for group in out):
-        raise InputError("groups is empty or holds an empty group; every group needs at least one column")
-    return out
-
-
-def as_blocks(kernels: Sequence[Any], n: int) -> list[Block]:
-    """Check matrices and factors, and hold each in its cheaper form."""
+def as_given(kernels: Sequence[Any], n: int) -> list[Given]:
+    """Check matrices and factors."""
     try:
         items = list(kernels)
     except TypeError:
         raise InputError(f"kernels must be a sequence of matrices and factors, not {type(kernels).__name__}") from None
     if not items:
         raise InputError("kernels is empty; give at least one matrix or factor")
-    blocks = []
+    given = []
     for j, item in enumerate(items):
         name = f"kernels[{j}]"
         kind = None
@@ -208,6 +123,8 @@ def as_blocks(kernels: Sequence[Any], n: int) -> list[Block]:
             if kind not in ("factor", "matrix"):
                 raise InputError(f"{name} is a {kind!r}; a pair must say 'factor' or 'matrix'")
         array = np.asarray(item)
+        if array.dtype.kind == "c":
+            raise InputError(f"{name} holds complex numbers; a matrix or factor of real ones is needed")
         if array.ndim != 2 or array.dtype.kind not in "fiub" or array.shape[0] != n:
             raise InputError(f"{name} has shape {array.shape}; a matrix or factor of numbers with {n} rows is needed")
         values = np.asarray(array, dtype=np.float64)
@@ -218,124 +135,236 @@ def as_blocks(kernels: Sequence[Any], n: int) -> list[Block]:
             raise InputError(f"{name} has shape {values.shape}; a kernel matrix must be {n} by {n}")
         if square and kind != "factor":
             eps = float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
-            blocks.append(matrix_block(values, name, eps))
+            given.append(Given(values=values, factor=False, name=name, eps=eps))
         else:
-            blocks.append(factor_block(values))
-    return blocks
+            given.append(Given(values=values, factor=True, name=name))
+    return given
 
 
-def solve_blocks(
-    blocks: Sequence[Block],
-    y: FloatArray,
-    k: int | None,
-    gamma: Gamma,
-    *,
-    penalty: float | None,
-    rel_gap: float,
-    time_limit: float | None,
-    node_limit: int | None,
-    warm_start: Any,
-    force_in: Any,
-    force_out: Any,
-    progress: ProgressOption,
-    started: float,
-) -> KernelSolution:
-    """Solve on kernels that are already blocks; parameters as in `solve_kernels`."""
-    m = len(blocks)
-    if k is None and penalty is None:
-        raise InputError("give k (how many kernels), penalty (the price of a kernel), or both")
-    size = m if k is None else min(check_count(k, "k"), m)
-    price = 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
-    weight = resolve_gamma(blocks, len(y), gamma)
-    limit = math.inf if time_limit is None else check_number(time_limit, "time_limit", minimum=0.0)
-    limits = Limits(
-        rel_gap=check_number(rel_gap, "rel_gap", minimum=0.0),
-        deadline=started + limit,
-        nodes=math.inf if node_limit is None else float(check_count(node_limit, "node_limit")),
-    )
-    root, start = _root(m, size, warm_start, force_in, force_out)
-    reporter = Reporter(progress)
-
-    def report(objective: float, lower_bound: float, nodes: int, open_nodes: int) -> None:
-        seconds = time.monotonic() - started
-        reporter.show(
-            Progress(
-                objective=objective,
-                lower_bound=lower_bound,
-                nodes=nodes,
-                open_nodes=open_nodes,
-                seconds=seconds,
-                reads=1.0,
-            )
-        )
-
-    searching = time.monotonic()
-    with reporter:
-        found = Search(Oracle(blocks, y, weight, price), root, limits, report).run(start)
-    support = np.array(found.support, dtype=np.int64)
-    # The objective that is reported comes from the kernels themselves, not from compressed ones.
-    chosen = Oracle([blocks[j] for j in support], y, weight, price, compress=False)
-    ones = np.ones(len(support))
-    alpha = chosen.system(ones).solve(y)
-    objective = chosen.value(ones, alpha)
-    half = 0.5 * float(y @ y)
-    lower_bound = reconcile(objective, found.lower_bound, half)
-    status = found.status
-    if status == "optimal" and not closes(objective, lower_bound, limits.rel_gap, 10.0 * half):
-        status = "gap_open"
-    return KernelSolution(
-        support=support,
-        alpha=alpha,
-        objective=objective,
-        lower_bound=lower_bound,
-        status=status,
-        k=size,
-        penalty=price,
-        gamma=weight,
-        stats={
-            "nodes": found.nodes,
-            "seconds": time.monotonic() - started,
-            "search_seconds": time.monotonic() - searching,
-            "root_bound": found.root_bound,
-            "kernels_left": found.kernels_left,
-            "newton_steps": found.newton_steps,
-        },
-    )
+def as_blocks(given: Sequence[Given]) -> list[Block]:
+    """Hold each kernel in its cheaper form."""
+    return [factor_block(K.values) if K.factor else matrix_block(K.values, K.name, K.eps) for K in given]
 
 
-def resolve_gamma(blocks: Sequence[Block], n: int, gamma: Gamma) -> float:
-    """Return gamma as a number; ``"auto"`` is sqrt(n) / mean trace."""
-    if not isinstance(gamma, str):
-        return check_gamma(gamma)
-    if gamma != "auto":
-        raise InputError(f'gamma must be a positive number or "auto", not {gamma!r}')
+def mean_trace(blocks: Sequence[Block]) -> float:
+    """The kernels' mean trace, their size."""
     traces = [
         float(np.sum(block.factor**2)) if block.factor is not None else float(np.trace(np.asarray(block.matrix)))
         for block in blocks
     ]
-    mean = float(np.mean(traces))
-    return math.sqrt(n) / mean if mean > 0.0 else 1.0
+    return float(np.mean(traces))
 
 
-def _root(m: int, size: int, warm_start: Any, force_in: Any, force_out: Any) -> tuple[Node, tuple[int, ...] | None]:
-    masks: list[npt.NDArray[np.bool_]] = []
-    for value, name in ((force_in, "force_in"), (force_out, "force_out")):
-        mask = np.zeros(m, dtype=bool)
-        if value is not None:
-            mask[check_support(value, m, name)] = True
-        masks.append(mask)
-    inside, outside = masks
-    if np.any(inside & outside):
-        raise InputError(f"kernel {np.flatnonzero(inside & outside)[0]} is both in force_in and in force_out")
-    room = size - int(np.count_nonzero(inside))
-    if room < 0:
-        raise InputError(f"force_in names {size - room} kernels, but k = {size}; raise k or force fewer kernels in")
-    start = None
-    if warm_start is not None:
-        chosen = check_support(warm_start, m, "warm_start")
-        if len(chosen) > size:
-            raise InputError(f"warm_start has {len(chosen)} kernels, but k = {size}")
-        if np.any(outside[chosen]) or not np.isin(np.flatnonzero(inside), chosen).all():
-            raise InputError("warm_start contradicts force_in or force_out")
-        start = tuple(int(j) for j in chosen)
-    return Node(fixed_in=inside, free=~inside & ~outside, room=room), start
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """A set of kernels, its residual, its coefficients, and their objective from the kernels themselves."""
+
+    support: IntArray
+    alpha: FloatArray
+    coef: list[FloatArray]
+    objective: float
+
+
+@dataclass(kw_only=True, eq=False)
+class KernelSolve:
+    """One solve on kernels that have been checked.
+
+    Attributes
+    ----------
+    given, y, weight : the data.
+    rows : float, optional
+        How many rows ``gamma="auto"`` counts, where the data come with their weights.
+    asked : Asked
+        The question.
+    started : float
+        Moment of the monotonic clock.
+    """
+
+    given: Sequence[Given]
+    y: FloatArray
+    weight: FloatArray | None = None
+    rows: float | None = None
+    asked: Asked
+    started: float
+
+    def run(self, gamma: Gamma, progress: ProgressOption) -> KernelSolution:
+        """Search, and put the answer together."""
+        with threadpool_limits(1, "blas"):
+            self._gamma = resolve_gamma(gamma, self._auto_gamma, ridgeless=False)
+            self._inner_gamma = self._units.gamma(self._gamma)
+            self._prices = np.array([self._units.penalty(price) for price in self.asked.price.tolist()])
+            journal, searching = Journal(limit=self.asked.certificate_limit), time.monotonic()
+            found = self._search(progress, journal)
+            return self._answer(found, self._fit(found), journal, time.monotonic() - searching)
+
+    @cached_property
+    def _weighted(self) -> tuple[list[Given], FloatArray]:
+        """Kernels and response with the weights of the rows."""
+        if self.weight is None:
+            return list(self.given), self.y
+        root = np.sqrt(self.weight)
+        kernels = [
+            replace(K, values=root[:, None] * K.values if K.factor else np.outer(root, root) * K.values)
+            for K in self.given
+        ]
+        return kernels, root * self.y
+
+    @cached_property
+    def _units(self) -> Units:
+        return Units.of(*self._weighted)
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        return as_blocks(self._units.scaled(self._weighted[0]))
+
+    @cached_property
+    def _response(self) -> FloatArray:
+        return np.asarray(np.ldexp(self._weighted[1], -self._units.response))
+
+    def _auto_gamma(self) -> float:
+        rows = counted_rows(self.y, self.weight, self.rows)
+        return self._units.gamma_as_given(auto_gamma(rows, mean_trace(self._blocks)))
+
+    @cached_property
+    def _policy(self) -> GapPolicy:
+        y, inside = self._response, self._prices[self.asked.fix == 1]
+        return GapPolicy(
+            rel_gap=self.asked.rel_gap,
+            resolution=resolution(y),
+            floor=sum_below(inside),
+            empty=0.5 * float(y @ y),
+        )
+
+    def _search(self, progress: ProgressOption, journal: Journal) -> Found:
+        asked, units, policy = self.asked, self._units, self._policy
+        reporter = Reporter(progress)
+
+        def report(objective: float, lower_bound: float, nodes: int, open_nodes: int) -> None:
+            reporter.show(
+                Progress(
+                    objective=units.objective(objective),
+                    lower_bound=units.bound(policy.claim(objective, lower_bound)),
+                    nodes=nodes,
+                    open_nodes=open_nodes,
+                    seconds=time.monotonic() - self.started,
+                    reads=1.0,
+                )
+            )
+
+        oracle = Oracle(self._blocks, self._response, self._inner_gamma, self._prices)
+        root = Node(fixed_in=asked.fix == 1, free=asked.fix == 0, room=asked.room)
+        limits = Limits(rel_gap=asked.rel_gap, deadline=self.started + asked.seconds, nodes=asked.nodes)
+        start = None if asked.start is None else tuple(int(j) for j in asked.start)
+        with reporter:
+            return Search(oracle, root, limits, report, journal).run(start)
+
+    def _fit(self, found: Found) -> Fit:
+        """The best set on the kernels themselves, not on compressed ones."""
+        support = np.array(found.support, dtype=np.int64)
+        blocks, y = [self._blocks[j] for j in support], self._response
+        chosen = Oracle(blocks, y, self._inner_gamma, self._prices[support], compress=False)
+        alpha = chosen.system(np.ones(len(support))).solve(y)
+        coef, objective = self._valued(support, alpha)
+        if not math.isfinite(self._units.objective(objective)):
+            raise NumericalError(
+                f"the objective of the {len(support)} kernels is no number in double precision; use a smaller penalty "
+                "or gamma, or rescale the kernels"
+            )
+        return Fit(support=support, alpha=alpha, coef=coef, objective=objective)
+
+    def _valued(self, support: IntArray, alpha: FloatArray) -> tuple[list[FloatArray], float]:
+        """The coefficients that alpha stands for, w_j = gamma Z_j'alpha of a factor and u = gamma alpha of a matrix,
+        and their objective 1/2 |y - sum Z_j w_j - sum K_j u|^2 + (sum |w_j|^2 + sum u'K_j u) / (2 gamma) + prices.
+
+        The residual has twice the digits: large terms cancel in it where the ridge is weak.
+        """
+        gamma, kernels = self._inner_gamma, self._units.scaled(self._weighted[0])
+        chosen = [kernels[j] for j in support]
+        with np.errstate(over="ignore", invalid="ignore"):
+            coef = [gamma * (K.values.T @ alpha if K.factor else alpha) for K in chosen]
+            columns = np.hstack([np.zeros((len(alpha), 0)), *(K.values for K in chosen)])
+            residual = precise_residual(self._response, columns, np.concatenate([np.zeros(0), *coef]))
+            ridge = sum(float(w @ (w if K.factor else K.values @ w)) for K, w in zip(chosen, coef))
+            value = 0.5 * float(residual @ residual) + 0.5 * ridge / gamma + float(self._prices[support].sum())
+        return coef, value
+
+    def _answer(self, found: Found, fit: Fit, journal: Journal, searched: float) -> KernelSolution:
+        asked, units, policy = self.asked, self._units, self._policy
+        claim = policy.claim(fit.objective, found.lower_bound)
+        if found.status not in ("optimal", "precision"):
+            # Nothing closes here, so more may be kept for the arithmetic of a check than a tiny `rel_gap` leaves.
+            claim = max(claim - 8 * sum_unit(len(self.y)) * policy.empty, policy.floor)
+        objective = units.objective(fit.objective)
+        lower_bound = min(units.bound(claim), objective)
+        certificate = self._certificate(journal, fit, objective, lower_bound)
+        short = settled(found.status, objective, lower_bound, asked.rel_gap) == "precision"
+        # Where the ridge is weak, a check takes more off for rounding than the margin that the claim keeps.
+        delicate = self._inner_gamma * len(self.y) * sum_unit(len(self.y)) > _DELICATE * asked.rel_gap
+        if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
+            kernels = [("factor" if K.factor else "matrix", K.values) for K in self.given]
+            proven = provable_choice(certificate, kernels, self.y) - 0.5 * units.objective(policy.margin(fit.objective))
+            best = min(max(proven, units.bound(policy.floor)), objective)
+            lower_bound = best if short else min(best, lower_bound)
+            certificate = replace(certificate, lower_bound=lower_bound)
+        return KernelSolution(
+            support=fit.support,
+            alpha=units.residual(fit.alpha),
+            objective=objective,
+            lower_bound=lower_bound,
+            status=settled(found.status, objective, lower_bound, asked.rel_gap),
+            rel_gap=asked.rel_gap,
+            k=asked.k,
+            penalty=asked.penalty,
+            gamma=self._gamma,
+            stats={
+                "nodes": found.nodes,
+                "seconds": time.monotonic() - self.started,
+                "search_seconds": searched,
+                "root_bound": units.bound(found.root_bound),
+                "kernels_left": found.kernels_left,
+                "newton_steps": found.newton_steps,
+                "empty_objective": units.objective(policy.empty),
+            },
+            certificate=certificate,
+        )
+
+    def _certificate(self, journal: Journal, fit: Fit, objective: float, lower_bound: float) -> KernelCertificate:
+        asked = self.asked
+        stated = {
+            "rows": len(self.y),
+            "k": asked.k,
+            "price": asked.price,
+            "gamma": self._gamma,
+            "sample_weight": np.zeros(0) if self.weight is None else self.weight,
+            "forced_in": np.flatnonzero(asked.fix == 1).astype(np.int64),
+            "forced_out": np.flatnonzero(asked.fix == -1).astype(np.int64),
+        }
+        claimed = {
+            "support": fit.support,
+            "coef": self._coefficients(fit),
+            "objective": objective,
+            "lower_bound": lower_bound,
+        }
+        return make_certificate(
+            journal, stated=stated, claimed=claimed, units=self._units, fingerprint=self._fingerprint(journal)
+        )
+
+    def _coefficients(self, fit: Fit) -> FloatArray:
+        """As the user's kernels have them."""
+        units = self._units
+        powers = [units.response - (1 if self.given[j].factor else 2) * units.factor for j in fit.support]
+        parts = [np.ldexp(w, power) for w, power in zip(fit.coef, powers)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _fingerprint(self, journal: Journal) -> float:
+        """alpha'K_j alpha at the first record, over the kernels that are not forced out."""
+        if not journal.complete or not journal.point:
+            return 0.0
+        alpha, units = journal.points[journal.point[0]], self._units
+        squares = np.zeros(len(self.given))
+        for j, K in enumerate(units.scaled(self._weighted[0])):
+            if self.asked.fix[j] >= 0:
+                product = K.values.T @ alpha
+                squares[j] = float(product @ product) if K.factor else float(product @ alpha)
+        with np.errstate(over="ignore"):
+            return fingerprint(np.ldexp(squares, 2 * (units.response + units.factor)))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from parsifal.arguments import check_support
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.errors import InputError
-from parsifal.kernels.oracle import FloatArray, IntArray
-from parsifal.problem import check_support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,21 +48,13 @@ class Spec:
         A, B = self.see(A), self.see(B)
         if self.call is None:
             return np.asarray(A @ B.T)
-        out = np.asarray(self.call(A, B), dtype=np.float64)
+        out = np.asarray(self.call(A, B))
+        if out.dtype.kind == "c":
+            raise InputError(f"{self.label} gave complex numbers; a kernel of real numbers is needed")
+        out = np.asarray(out, dtype=np.float64)
         if out.shape != (len(A), len(B)):
             raise InputError(f"{self.label} gave shape {out.shape} for {len(A)} and {len(B)} rows")
         return out
-
-
-@dataclass(frozen=True)
-class _Named:
-    """A kernel of scikit-learn with its parameters; a class, so that it can be pickled."""
-
-    name: str
-    params: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, A: FloatArray, B: FloatArray) -> FloatArray:
-        return np.asarray(pairwise_kernels(A, B, metric=self.name, **self.params))
 
 
 def default_specs(names: list[str]) -> list[Spec]:
@@ -70,7 +63,7 @@ def default_specs(names: list[str]) -> list[Spec]:
     for j, name in enumerate(names):
         column = np.array([j])
         out.append(Spec(label=f"linear({name})", columns=column, factor=True))
-        out.append(Spec(label=f"rbf({name})", call=_Named("rbf", {"gamma": 0.5}), columns=column))
+        out.append(Spec(label=f"rbf({name})", call=partial(pairwise_kernels, metric="rbf", gamma=0.5), columns=column))
     return out
 
 
@@ -117,7 +110,9 @@ def _one(item: Any, place: str, names: list[str], n: int) -> Spec:
         inside = "; ".join(text for text in (shown, values) if text)
         if head == "linear" and not params:
             return Spec(label=f"linear({shown})", columns=columns, factor=True)
-        return Spec(label=f"{head}({inside})", call=_Named(head, dict(params)), columns=columns)
+        return Spec(
+            label=f"{head}({inside})", call=partial(pairwise_kernels, **{**params, "metric": head}), columns=columns
+        )
     if callable(head):
         if params:
             raise InputError(f"{place} has parameters for a callable; bind them first, e.g. with functools.partial")

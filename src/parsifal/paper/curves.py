@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from parsifal.paper.experiment import Results
 from parsifal.paper.options import Options
@@ -16,6 +19,7 @@ from parsifal.paper.theory import n0, n1, noise_variance
 RHO = 0.0
 FOLDS = 5
 FOLD_NODE_LIMIT = 20
+_DRAWN_AGAIN = 4000  # samples for the band of a mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,14 +131,15 @@ def lasso_cv_tasks(setting: Setting, plan: Plan) -> list[Task]:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A value at one n: mean, standard deviation between the data sets, and how many there are.
+    """A value at one n: the mean over the data sets, a band of 95 % confidence for it, and how many there are.
 
     `proven` is the share of the runs that were proven optimal, where that can be said.
     """
 
     n: int
     mean: float
-    deviation: float
+    low: float
+    high: float
     runs: int
     proven: float | None
 
@@ -146,16 +151,52 @@ def curve(rows: Sequence[Row], quantity: str) -> list[Point]:
         results = [row["result"] for row in rows if row["task"]["n"] == n]
         values = [float(result[quantity]) for result in results]
         proofs = [result["status"] == "optimal" for result in results if "status" in result]
+        low, high = mean_band(values)
         points.append(
             Point(
                 n=n,
                 mean=fmean(values),
-                deviation=stdev(values) if len(values) > 1 else 0.0,
+                low=low,
+                high=high,
                 runs=len(values),
                 proven=fmean(proofs) if proofs else None,
             )
         )
     return points
+
+
+def proven_curve(rows: Sequence[Row]) -> list[Point]:
+    """The share of runs that were proven optimal, in percent, with Wilson's band."""
+    points = []
+    for n in sorted({row["task"]["n"] for row in rows}):
+        proofs = [row["result"]["status"] == "optimal" for row in rows if row["task"]["n"] == n]
+        low, high = share_band(sum(proofs), len(proofs))
+        share = fmean(proofs)
+        points.append(Point(n=n, mean=100 * share, low=100 * low, high=100 * high, runs=len(proofs), proven=share))
+    return points
+
+
+def mean_band(values: Sequence[float]) -> tuple[float, float]:
+    """A band of 95 % confidence for the mean: percentiles of the means of samples drawn again from the values.
+
+    The values are bounded or skewed (percentages, times up to a limit), which a normal band would leave.
+    """
+    sample = np.asarray(values, dtype=float)
+    if sample.size < 2:
+        return float(sample[0]), float(sample[0])
+    drawn = np.random.default_rng(0).integers(0, sample.size, (_DRAWN_AGAIN, sample.size))
+    low, high = np.percentile(sample[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def share_band(successes: int, runs: int) -> tuple[float, float]:
+    """Wilson's band of 95 % confidence for a share."""
+    z = 1.959964
+    share = successes / runs
+    centre = (share + z**2 / (2 * runs)) / (1 + z**2 / runs)
+    half = z / (1 + z**2 / runs) * math.sqrt(share * (1 - share) / runs + z**2 / (4 * runs**2))
+    # At the ends the formula gives the end itself, but for rounding.
+    return (0.0 if successes == 0 else centre - half), (1.0 if successes == runs else centre + half)
 
 
 def time_curve(rows: Sequence[Row]) -> list[Point]:
@@ -220,35 +261,40 @@ def transitions(results: Results, setting: Setting) -> list[str]:
     lines = []
     for method in results.options.methods:
         rows = of_setting(results, setting, "known-k", method=method)
-        if not rows:
-            continue
-        limit = rows[0]["task"]["time_limit"]
-        proven = settled_from(curve(rows, "seconds"), lambda point: point.proven == 1.0)
-        full = settled_from(curve(rows, "accuracy"), lambda point: point.mean == 100.0)
-        beaten = [row for row in rows if _beats_the_truth(row["result"])]
-        lines.append(
-            f"- {setting.label}, {method}: every run proven within {limit:g} s {_from(proven)}; A% = 100 {_from(full)}."
-        )
-        early = sorted({row["task"]["n"] for row in rows if row["result"]["status"] == "gap_open"})
-        if early:
-            where = ", ".join(map(str, early))
-            lines.append(
-                f"- {setting.label}, {method}: at n = {where} runs ended unproven before the limit: the problem "
-                "that the root left was too large for the tree; their T is not that of a solution."
-            )
-        for n in sorted({row["task"]["n"] for row in beaten}):
-            here = [row for row in rows if row["task"]["n"] == n]
-            count = sum(row["task"]["n"] == n for row in beaten)
-            lines.append(
-                f"- {setting.label}, {method}, n = {n}: in {count} of {len(here)} runs the fit found is better "
-                "than that of the true support."
-            )
+        if rows:
+            lines += _transitions_of(f"{setting.label}, {method}", rows)
     rows = of_setting(results, setting, "lasso")
     if rows:
-        full = settled_from(curve(rows, "accuracy"), lambda point: point.mean == 100.0)
-        lines.append(f"- {setting.label}, Lasso: A% = 100 {_from(full)}.")
+        lines.append(f"- {setting.label}, Lasso: A% = 100 {_from(_all_found(rows))}.")
     lines.append(f"- {setting.label}, theory with the noise of the data: n0 = {setting.n0:.1f}, n1 = {setting.n1:.1f}.")
     return lines
+
+
+def _transitions_of(label: str, rows: Sequence[Row]) -> list[str]:
+    """The sentences about one method with k known."""
+    limit = rows[0]["task"]["time_limit"]
+    proven = settled_from(curve(rows, "seconds"), lambda point: point.proven == 1.0)
+    lines = [f"- {label}: every run proven within {limit:g} s {_from(proven)}; A% = 100 {_from(_all_found(rows))}."]
+    early = sorted({row["task"]["n"] for row in rows if row["result"]["status"] == "gap_open"})
+    if early:
+        where = ", ".join(map(str, early))
+        lines.append(
+            f"- {label}: at n = {where} runs ended unproven before the limit: the problem "
+            "that the root left was too large for the tree; their T is not that of a solution."
+        )
+    runs = Counter(row["task"]["n"] for row in rows)
+    beaten = Counter(row["task"]["n"] for row in rows if _beats_the_truth(row["result"]))
+    for n in sorted(beaten):
+        lines.append(
+            f"- {label}, n = {n}: in {beaten[n]} of {runs[n]} runs the fit found is better "
+            "than that of the true support."
+        )
+    return lines
+
+
+def _all_found(rows: Sequence[Row]) -> int | None:
+    """The n from which on every run finds all true columns."""
+    return settled_from(curve(rows, "accuracy"), lambda point: point.mean == 100.0)
 
 
 def _beats_the_truth(result: dict[str, Any]) -> bool:
@@ -275,5 +321,6 @@ def percent(value: float) -> str:
 
 
 def spread(point: Point, show: Callable[[float], str]) -> str:
-    """Mean and standard deviation."""
-    return show(point.mean) if point.runs < 2 else f"{show(point.mean)} ± {show(point.deviation)}"
+    """The mean, and its band where it is wider than what is shown."""
+    low, high = show(point.low), show(point.high)
+    return show(point.mean) if low == high else f"{show(point.mean)} ({low} to {high})"

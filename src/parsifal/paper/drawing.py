@@ -62,31 +62,15 @@ def draw_curve(
     label: str,
     style: Style,
     dashed: bool = False,
-    percent: bool = False,
 ) -> None:
-    """One curve with bars of a standard deviation; hollow markers where not every run was proven."""
+    """One curve with its band of confidence; hollow markers where not every run was proven."""
     if not points:
         return
     ns = [point.n for point in points]
     means = [point.mean for point in points]
-    if percent:
-        low = [min(point.deviation, point.mean) for point in points]
-        high = [min(point.deviation, 100.0 - point.mean) for point in points]
-    else:
-        # On a logarithmic scale a bar must not reach zero.
-        low = [min(point.deviation, 0.9 * point.mean) for point in points]
-        high = [point.deviation for point in points]
-    ax.errorbar(
-        ns,
-        means,
-        yerr=[low, high],
-        label=label,
-        color=style.colour,
-        lw=1.5,
-        ls="--" if dashed else "-",
-        elinewidth=0.8,
-        capsize=2,
-    )
+    low, high = [point.low for point in points], [point.high for point in points]
+    ax.fill_between(ns, low, high, color=style.colour, alpha=0.15, lw=0)
+    ax.plot(ns, means, label=label, color=style.colour, lw=1.5, ls="--" if dashed else "-")
     for hollow in (False, True):
         chosen = [i for i, point in enumerate(points) if (point.proven is not None and point.proven < 1.0) == hollow]
         ax.plot(

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parsifal.errors import InputError
+from parsifal.files.atomic import replacing
 from parsifal.paper.options import Options
 from parsifal.paper.results import ResultsFile, Row, Task, select
 from parsifal.paper.runner import run_tasks
-from parsifal.storage import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from parsifal.errors import InputError
@@ -19,13 +20,14 @@ from parsifal.paper.curves import (
     time_curve,
     transitions,
 )
-from parsifal.paper.drawing import NAMES, STYLES, draw_curve, panels, percent_axis, threshold, time_axis
+from parsifal.paper.drawing import NAMES, STYLES, Style, draw_curve, panels, percent_axis, threshold, time_axis
 from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.measure import measure
 from parsifal.paper.options import Options
 from parsifal.paper.results import Task
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # The nominal values, starred in the paper's table of parameters.
@@ -34,25 +36,16 @@ P, K, SQRT_SNR = 5000, 10, 20.0
 Sizes = Callable[[Setting], Plan]
 
 
-def family(
-    name: str,
-    title: str,
-    *,
-    symbol: str,
-    values: Sequence[float],
-    vary: Callable[[Options, float], Setting],
-    full: Sizes,
-    quick: Sizes,
-    false_alarms: bool,
-) -> Experiment:
-    """Make the experiment of one parameter.
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Figures of one parameter.
 
-    Parameters
+    Attributes
     ----------
     name, title : str
         As in `Experiment`.
     symbol : str
-        The parameter, for the legend.
+        The parameter, for error messages.
     values : sequence of float
         Its values.
     vary : callable
@@ -62,73 +55,86 @@ def family(
     false_alarms : bool
         Whether there is a panel of F%, with k from cross-validation.
     """
-    parts = ("known-k", "cv") if false_alarms else ("known-k",)
 
-    def settings(options: Options) -> list[Setting]:
-        chosen = values if options.values is None else options.values
+    name: str
+    title: str
+    symbol: str
+    values: Sequence[float]
+    vary: Callable[[Options, float], Setting]
+    full: Sizes
+    quick: Sizes
+    false_alarms: bool
+
+    def experiment(self) -> Experiment:
+        """The experiment that runs, tabulates and draws them."""
+        return Experiment(
+            name=self.name,
+            title=self.title,
+            parts=("known-k", "cv") if self.false_alarms else ("known-k",),
+            tasks=self.tasks,
+            measure=measure,
+            table=self.table,
+            plots=self.plots,
+        )
+
+    def settings(self, options: Options) -> list[Setting]:
+        """One for every value."""
+        chosen = self.values if options.values is None else options.values
         if len(set(chosen)) < len(chosen):
-            raise InputError(f"a value of {symbol} is given twice")
-        return [vary(options, value) for value in chosen]
+            raise InputError(f"a value of {self.symbol} is given twice")
+        return [self.vary(options, value) for value in chosen]
 
-    def tasks(options: Options) -> list[Task]:
-        plans = [(s, (full if options.full else quick)(s).changed(options)) for s in settings(options)]
+    def tasks(self, options: Options) -> list[Task]:
+        """All runs, repeats outermost, so that an unfinished run has whole curves."""
+        sizes = self.full if options.full else self.quick
+        plans = [(s, sizes(s).changed(options)) for s in self.settings(options)]
         out: list[Task] = []
         if options.wants("known-k"):
             out += [task for s, plan in plans for task in known_k_tasks(s, plan, options)]
-        if "cv" in parts and options.wants("cv"):
+        if self.false_alarms and options.wants("cv"):
             out += [task for s, plan in plans for task in cv_tasks(s, plan, options)]
-        # Repeats outermost, so that an unfinished run has whole curves.
         return sorted(out, key=lambda task: (task["part"] == "cv", task["repeat"]))
 
-    def table(results: Results) -> str:
-        lines = [*HEADER]
-        for s in settings(results.options):
-            lines += table_rows(results, s)
-        lines += ["", "Where the transitions are:", ""]
-        for s in settings(results.options):
-            lines += transitions(results, s)
-        return "\n".join(lines) + "\n"
+    def table(self, results: Results) -> str:
+        """Every point, and where the transitions are."""
+        settings = self.settings(results.options)
+        points = [line for s in settings for line in table_rows(results, s)]
+        found = [line for s in settings for line in transitions(results, s)]
+        return "\n".join([*HEADER, *points, "", "Where the transitions are:", "", *found]) + "\n"
 
-    def plots(results: Results) -> dict[str, Figure]:
-        figure, axes = panels(3 if false_alarms else 2)
-        methods = results.options.methods
+    def plots(self, results: Results) -> dict[str, Figure]:
+        """T and A% against n, and F% if there is a panel of it."""
+        figure, axes = panels(3 if self.false_alarms else 2)
         limit = None
-        for i, s in enumerate(settings(results.options)):
-            for j, method in enumerate(methods):
-                rows = of_setting(results, s, "known-k", method=method)
-                if rows:
-                    limit = rows[0]["task"]["time_limit"]
-                label = s.label if len(methods) == 1 else f"{s.label}, {NAMES[method]}"
-                draw_curve(
-                    axes[0],
-                    time_curve(rows),
-                    label=label,
-                    style=STYLES[i],
-                    dashed=j > 0,
-                )
-                draw_curve(
-                    axes[1],
-                    curve(rows, "accuracy"),
-                    percent=True,
-                    label=label,
-                    style=STYLES[i],
-                    dashed=j > 0,
-                )
-            if false_alarms:
+        for i, s in enumerate(self.settings(results.options)):
+            limit = _draw_known_k(axes, results, s, STYLES[i]) or limit
+            if self.false_alarms:
                 cv = curve(of_setting(results, s, "cv"), "false_alarm")
-                draw_curve(axes[2], cv, percent=True, label=s.label, style=STYLES[i])
+                draw_curve(axes[2], cv, label=s.label, style=STYLES[i])
             threshold(axes, s.n0, f"$n_0$ = {s.n0:.0f}", STYLES[i].colour, level=i)
             threshold(axes, s.n1, f"$n_1$ = {s.n1:.0f}", STYLES[i].colour, style="--", level=i)
         time_axis(axes[0], limit)
         percent_axis(axes[1], "A% (k known)")
-        if false_alarms:
+        if self.false_alarms:
             percent_axis(axes[2], "F% (k from CV)")
         axes[1].legend(loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none")
         gamma = "1/√n" if results.options.gamma is None else f"{results.options.gamma:g}"
-        figure.suptitle(f"{title.partition(': ')[2]}, gamma = {gamma}", fontsize=10)
-        return {name: figure}
+        figure.suptitle(f"{self.title.partition(': ')[2]}, gamma = {gamma}", fontsize=10)
+        return {self.name: figure}
 
-    return Experiment(name=name, title=title, parts=parts, tasks=tasks, measure=measure, table=table, plots=plots)
+
+def _draw_known_k(axes: Sequence[Axes], results: Results, setting: Setting, style: Style) -> float | None:
+    """Draw T and A% of every method in the first two panels; return the time limit of the runs, if there are any."""
+    limit = None
+    methods = results.options.methods
+    for j, method in enumerate(methods):
+        rows = of_setting(results, setting, "known-k", method=method)
+        if rows:
+            limit = rows[0]["task"]["time_limit"]
+        label = setting.label if len(methods) == 1 else f"{setting.label}, {NAMES[method]}"
+        draw_curve(axes[0], time_curve(rows), label=label, style=style, dashed=j > 0)
+        draw_curve(axes[1], curve(rows, "accuracy"), label=label, style=style, dashed=j > 0)
+    return limit
 
 
 def full_plan(name: str, ns: Sequence[int]) -> Plan:

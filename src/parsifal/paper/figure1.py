@@ -20,6 +20,7 @@ from parsifal.paper.curves import (
     lasso_tasks,
     of_setting,
     percent,
+    proven_curve,
     seconds,
     solver,
     spread,
@@ -150,7 +151,7 @@ def plots(results: Results) -> dict[str, Figure]:
 
 def _main(results: Results) -> Figure:
     here = setting(results.options)
-    figure, axes = panels(3)
+    figure, axes = panels(4)
     limit = None
     for method in results.options.methods:
         rows = of_setting(results, here, "known-k", method=method)
@@ -158,13 +159,14 @@ def _main(results: Results) -> Figure:
             limit = rows[0]["task"]["time_limit"]
         label, style = NAMES[method], METHOD[method]
         draw_curve(axes[0], time_curve(rows), label=label, style=style)
-        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=style)
+        draw_curve(axes[1], curve(rows, "accuracy"), label=label, style=style)
         cv = of_setting(results, here, "cv", method=method)
-        draw_curve(axes[2], curve(cv, "false_alarm"), percent=True, label=label, style=style)
+        draw_curve(axes[2], curve(cv, "false_alarm"), label=label, style=style)
+        draw_curve(axes[3], proven_curve(rows), label=label, style=style)
     draw_curve(axes[0], curve(of_setting(results, here, "lasso"), "seconds"), label="Lasso path", style=LASSO)
-    draw_curve(axes[1], curve(of_setting(results, here, "lasso"), "accuracy"), percent=True, label="Lasso", style=LASSO)
+    draw_curve(axes[1], curve(of_setting(results, here, "lasso"), "accuracy"), label="Lasso", style=LASSO)
     lasso_cv = curve(of_setting(results, here, "lasso-cv"), "false_alarm")
-    draw_curve(axes[2], lasso_cv, percent=True, label="Lasso", style=LASSO)
+    draw_curve(axes[2], lasso_cv, label="Lasso", style=LASSO)
     threshold(axes, here.n0, f"$n_0$ = {here.n0:.0f}", INK)
     threshold(axes, here.n1, f"$n_1$ = {here.n1:.0f}", LASSO.colour)
     if (here.p, here.k) == (P, K):
@@ -175,6 +177,7 @@ def _main(results: Results) -> Figure:
     time_axis(axes[0], limit)
     percent_axis(axes[1], "A% (k known)")
     percent_axis(axes[2], "F% (k from CV)")
+    percent_axis(axes[3], "proven, %")
     # The legend is where the curves are not.
     axes[1].legend(
         *axes[0].get_legend_handles_labels(), loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none"
@@ -188,14 +191,16 @@ def _main(results: Results) -> Figure:
 
 def _sensitivity(results: Results) -> Figure:
     here = setting(results.options)
-    figure, axes = panels(2)
+    figure, axes = panels(3)
     for i, factor in enumerate(GAMMA_FACTORS):
         rows = results.of(part="gamma", factor=factor)
         label = f"gamma = {_gamma_name(results.options, factor).replace('sqrt(n)', '√n')}"
         draw_curve(axes[0], time_curve(rows), label=label, style=STYLES[i])
-        draw_curve(axes[1], curve(rows, "accuracy"), percent=True, label=label, style=STYLES[i])
+        draw_curve(axes[1], curve(rows, "accuracy"), label=label, style=STYLES[i])
+        draw_curve(axes[2], proven_curve(rows), label=label, style=STYLES[i])
     time_axis(axes[0], results.of(part="gamma")[0]["task"]["time_limit"])
     percent_axis(axes[1], "A% (k known)")
+    percent_axis(axes[2], "proven, %")
     axes[1].legend(loc="lower right", fontsize=8, framealpha=1.0, edgecolor="none")
     figure.suptitle(f"Sensitivity to gamma ({NAMES[results.options.methods[0]]}): {here.label}", fontsize=10)
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsifal.paper.curves import Plan, Setting
-from parsifal.paper.family import SQRT_SNR, P, family, full_plan
+from parsifal.paper.family import SQRT_SNR, Family, P, full_plan
 from parsifal.paper.options import Options
 
 
@@ -25,14 +25,14 @@ def quick(setting: Setting) -> Plan:
     )
 
 
-EXPERIMENT = family(
-    "figure-k",
-    "Sparsity: k = 10, 15, 20 with p = 5000, √SNR = 20",
+EXPERIMENT = Family(
+    name="figure-k",
+    title="Sparsity: k = 10, 15, 20 with p = 5000, √SNR = 20",
     symbol="k",
     values=(10, 15, 20),
     vary=vary,
     full=full,
     quick=quick,
     false_alarms=True,
-)
+).experiment()
 run, table, plot = EXPERIMENT.run, EXPERIMENT.table, EXPERIMENT.plot

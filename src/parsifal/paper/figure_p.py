@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsifal.paper.curves import Plan, Setting
-from parsifal.paper.family import SQRT_SNR, K, family, full_plan
+from parsifal.paper.family import SQRT_SNR, Family, K, full_plan
 from parsifal.paper.options import Options
 
 
@@ -23,14 +23,14 @@ def quick(setting: Setting) -> Plan:
     return Plan(ns=ns, cv_ns=(100, 160), repeats=2, cv_repeats=1, time_limit=15.0, fold_time_limit=0.2)
 
 
-EXPERIMENT = family(
-    "figure-p",
-    "Dimension: p = 5000, 10000, 15000 with k = 10, √SNR = 20",
+EXPERIMENT = Family(
+    name="figure-p",
+    title="Dimension: p = 5000, 10000, 15000 with k = 10, √SNR = 20",
     symbol="p",
     values=(5000, 10_000, 15_000),
     vary=vary,
     full=full,
     quick=quick,
     false_alarms=True,
-)
+).experiment()
 run, table, plot = EXPERIMENT.run, EXPERIMENT.table, EXPERIMENT.plot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsifal.paper.curves import Plan, Setting
-from parsifal.paper.family import K, P, family, full_plan
+from parsifal.paper.family import Family, K, P, full_plan
 from parsifal.paper.options import Options
 
 
@@ -22,14 +22,14 @@ def quick(setting: Setting) -> Plan:
     return Plan(ns=(60, 80, 100, 140, 180, 240, 320), cv_ns=(), repeats=2, cv_repeats=0, time_limit=15.0)
 
 
-EXPERIMENT = family(
-    "figure-snr",
-    "Noise: √SNR = 3, 7, 20 with p = 5000, k = 10",
+EXPERIMENT = Family(
+    name="figure-snr",
+    title="Noise: √SNR = 3, 7, 20 with p = 5000, k = 10",
     symbol="sqrt(SNR)",
     values=(3, 7, 20),
     vary=vary,
     full=full,
     quick=quick,
     false_alarms=False,
-)
+).experiment()
 run, table, plot = EXPERIMENT.run, EXPERIMENT.table, EXPERIMENT.plot

@@ -17,9 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 from threadpoolctl import threadpool_limits
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError
-from parsifal.problem import FloatArray, IntArray
 
 # GLMNet's grid and where it stops early: at this share of the variance, or when a step adds less than the other one.
 WEIGHTS = 100

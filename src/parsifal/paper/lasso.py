@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV, lars_path
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.errors import InputError
 from parsifal.paper.glmnet import LassoPoint, weight_grid
-from parsifal.problem import FloatArray, IntArray
 
 _ROUNDING = 1e-12
 

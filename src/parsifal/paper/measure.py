@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from parsifal.crossval import SparseRegressorCV
+from parsifal.api.solving import solve
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.ridge_loss import loss
 from parsifal.datasets import SparseData, make_sparse_regression
 from parsifal.errors import InputError
-from parsifal.loss import loss
+from parsifal.estimators.regressor_cv import SparseRegressorCV
 from parsifal.metrics import accuracy, false_alarm_rate
 from parsifal.paper.glmnet import glmnet_path
 from parsifal.paper.lasso import lasso_at, lasso_cv
 from parsifal.paper.results import Task
-from parsifal.problem import FloatArray, IntArray
-from parsifal.solution import Solution
-from parsifal.solve import solve
+from parsifal.problem.solution import Solution
 
 # How `solve` is asked for a method. As published, the cutting planes cut at feasible supports only.
 _PUBLISHED = {"root_cuts": 0, "fractional_cuts": False, "screen": False}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.paper import reported
 from parsifal.paper.curves import FOLD_NODE_LIMIT, FOLDS, seconds, solver
 from parsifal.paper.drawing import INK, STYLES, panels, percent_axis
@@ -22,7 +23,6 @@ from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.measure import choose_k
 from parsifal.paper.options import Options
 from parsifal.paper.results import Task
-from parsifal.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +63,7 @@ def tasks(options: Options) -> list[Task]:
 
 def draw_nonlinear(task: Task) -> tuple[npt.NDArray[Any], FloatArray, IntArray]:
     """Features, response, and the places of the true features."""
-    from parsifal.lifting import NonlinearFeatures
+    from parsifal.estimators.nonlinear import NonlinearFeatures
 
     # The same variables and noise for every a and c.
     rng = np.random.default_rng([task["repeat"], task["n"], task["variables"]])

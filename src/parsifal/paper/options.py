@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,8 +96,3 @@ class Options:
     def wants(self, part: str) -> bool:
         """Whether a part is to be measured."""
         return self.parts is None or part in self.parts
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -8,7 +8,6 @@ claims of a process that dies.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,16 +15,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from parsifal.archive import parse_json
 from parsifal.errors import DataError
-from parsifal.storage import unwritable
+from parsifal.files import system
+from parsifal.files.atomic import unwritable
+from parsifal.files.untrusted import parse_json
 
 Task = dict[str, Any]
 Row = dict[str, Any]
 
 # Byte 0 of the lock file is for writing; the rest for the runs, by a hash.
 _WRITING = 0
-_PLACES = 1 << 62
+_PLACES = 1 << 40
 
 
 def key_of(task: Task) -> str:
@@ -51,8 +51,8 @@ class ResultsFile:
         self.experiment = experiment
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            self._locks = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | system.BINARY, 0o644)
+            self._locks = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | system.BINARY, 0o644)
         except OSError as error:
             raise DataError(f"cannot write results to {path}: {error.strerror}; choose another --out") from None
 
@@ -78,10 +78,10 @@ class ResultsFile:
     def append(self, row: Row) -> None:
         """Add a row, for good."""
         line = json.dumps({"experiment": self.experiment, **row}).encode() + b"\n"
-        fcntl.lockf(self._locks, fcntl.LOCK_EX, 1, _WRITING)
+        system.lock_byte(self._locks, _WRITING, wait=True)
         try:
             size = os.fstat(self._file).st_size
-            if size and os.pread(self._file, 1, size - 1) != b"\n":
+            if size and system.read_at(self._file, 1, size - 1) != b"\n":
                 line = b"\n" + line
             try:
                 written = os.write(self._file, line)
@@ -91,19 +91,15 @@ class ResultsFile:
             if written != len(line):
                 raise DataError(f"{self.path}: the disk took {written} of {len(line)} bytes; make room and run again")
         finally:
-            fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _WRITING)
+            system.unlock_byte(self._locks, _WRITING)
 
     def claim(self, task: Task) -> bool:
         """Take a run for this process; False if another process has it."""
-        try:
-            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(task))
-        except OSError:
-            return False
-        return True
+        return system.lock_byte(self._locks, _place(task), wait=False)
 
     def release(self, task: Task) -> None:
         """Give a run back."""
-        fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _place(task))
+        system.unlock_byte(self._locks, _place(task))
 
     def close(self) -> None:
         os.close(self._file)

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from parsifal.deadline import usable_cores
 from parsifal.errors import ParsifalError
 from parsifal.paper.bar import Bar
-from parsifal.paper.options import Options, cores
+from parsifal.paper.options import Options
 from parsifal.paper.results import ResultsFile, Row, Task, key_of, select
 
 Measure = Callable[[Task], dict[str, Any]]
@@ -99,7 +100,7 @@ def _environment(seconds: float) -> dict[str, Any]:
         "parsifal": __version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "cores": cores(),
+        "cores": usable_cores(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": seconds,
     }

@@ -7,21 +7,22 @@ time includes making it anew at every read.
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from parsifal.datasets import SyntheticDesign, make_sparse_regression
+from parsifal.deadline import usable_cores
 from parsifal.errors import InputError
+from parsifal.files.system import total_memory
 from parsifal.paper import reported
 from parsifal.paper.curves import seconds, solver
 from parsifal.paper.drawing import INK, LASSO, METHOD, NAMES, Style, panels
 from parsifal.paper.experiment import Experiment, Results
 from parsifal.paper.glmnet import glmnet_path, on_path
 from parsifal.paper.measure import of_solution, recovery, solve_by
-from parsifal.paper.options import Options, cores
+from parsifal.paper.options import Options
 from parsifal.paper.results import Task
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def tasks(options: Options) -> list[Task]:
     for k, p, n in cells:
         if not (n >= 1 and 1 <= k <= p):
             raise InputError(f"a cell is k,p,n with 1 <= k <= p, not {k},{p},{n}")
-    threads = options.threads or cores()
+    threads = options.threads or usable_cores()
     limit = TIME_LIMIT if options.time_limit is None else options.time_limit
     out: list[Task] = []
     for k, p, n in sorted(cells, key=lambda cell: (cell[1] * cell[2], cell[0])):
@@ -61,7 +62,7 @@ def free_bytes() -> int:
         with open("/proc/meminfo", encoding="ascii") as file:
             return next(1024 * int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
     except (OSError, StopIteration):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        return (total_memory() or 4 << 30) // 2
 
 
 def draw(task: Task) -> tuple[Any, Any, Any, str]:

@@ -10,7 +10,7 @@ has variance k, so that |S| / |E| = sqrt(SNR) means sigma^2 = k / SNR.
 from __future__ import annotations
 
 from parsifal.errors import InputError
-from parsifal.hardness import information_threshold, lasso_threshold
+from parsifal.estimators.outlook import information_threshold, lasso_threshold
 
 
 def noise_variance(k: int, sqrt_snr: float) -> float:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from parsifal.arguments import check_number
 from parsifal.errors import InputError
-from parsifal.problem import check_number
-from parsifal.progress import Progress
+from parsifal.files.atomic import replacing
+from parsifal.problem.progress import Progress
 from parsifal.reporting.content import Content, CvCurve, gather
+from parsifal.reporting.fitted import Fitted
 from parsifal.reporting.page import render
-from parsifal.storage import replacing
 
 if TYPE_CHECKING:
-    from parsifal.linear_model import SparseLinearModel
+    from parsifal.estimators.base import SparseLinearModel
 
-__all__ = ["Content", "CvCurve", "cv_curve_of", "gather", "render", "report", "write"]
+__all__ = ["Content", "CvCurve", "Fitted", "cv_curve_of", "gather", "render", "report", "write"]
 
 
 def report(
@@ -61,8 +62,8 @@ def report(
         What is on the page.
     """
     import parsifal
-    from parsifal.linear_model import SparseLinearModel
-    from parsifal.validation import UnfittedError
+    from parsifal.estimators.base import SparseLinearModel
+    from parsifal.estimators.inputs import UnfittedError
 
     if not isinstance(model, SparseLinearModel):
         raise InputError(f"the model must be a SparseRegressor or a SparseRegressorCV, not {model!r}")
@@ -86,19 +87,13 @@ def report(
     if certificate is not None:
         facts.append(("fingerprint in the certificate", f"{certificate.fingerprint:.17g}"))
     content = gather(
-        training,
-        model.solution_,
-        coef=model.coef_,
-        intercept=model.intercept_,
-        names=model._names(),
+        Fitted.of_model(model, training),
         target=target,
         command=_call(model) if command is None else command,
         version=parsifal.__version__,
         data=facts,
         cv=cv_curve_of(model) if hasattr(model, "mse_path_") else None,
         history=tuple(history),
-        force_in=getattr(model, "force_in", None),
-        force_out=getattr(model, "force_out", None),
         # Other supports would have to meet the same side conditions, which these searches do not know.
         time_limit=0.0 if getattr(model, "constraints", None) else time_limit,
     )

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parsifal.path import Path
-from parsifal.problem import FloatArray
-from parsifal.progress import Progress
-from parsifal.ranking import Ranking
+from parsifal.api.paths import Path
+from parsifal.api.ranking import Ranking
+from parsifal.arrays import FloatArray
+from parsifal.problem.progress import Progress
+from parsifal.problem.summary import Row
 from parsifal.reporting.content import CvCurve
 from parsifal.reporting.svg import Picture, frame, number, padded, shorten
-from parsifal.summary import Row
 
 _NAMED = 8
 
@@ -126,7 +126,9 @@ def coefficients(rows: Sequence[Row]) -> Picture:
     longest = max(len(row.feature) for row in rows)
     left = min(150.0, 16 + 6.4 * longest)
     height = 34.0 + 24.0 * len(rows)
-    span = 0.16 * (high - low or 1.0)
+    # Room for the longest number beside its bar.
+    digits = max(len(f"{value:.3g}") for value in values)
+    span = (0.04 + 0.026 * digits) * (high - low or 1.0)
     picture = frame(
         "coefficients",
         "Standardised coefficients",

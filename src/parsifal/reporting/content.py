@@ -5,25 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from parsifal.certificate import CheckResult
-from parsifal.check import check
-from parsifal.criteria import degrees_of_freedom
-from parsifal.path import Path, path
-from parsifal.problem import FloatArray, check_forced
-from parsifal.progress import Progress
-from parsifal.ranking import Ranking, k_best
-from parsifal.solution import Solution
-from parsifal.summary import Row, worth
-from parsifal.training import Training
+from parsifal.api.criteria import degrees_of_freedom
+from parsifal.api.paths import Path, path
+from parsifal.api.ranking import Ranking, k_best
+from parsifal.arrays import FloatArray
+from parsifal.problem.progress import Progress
+from parsifal.problem.solution import Solution
+from parsifal.problem.standardise import Training
+from parsifal.problem.summary import Row
+from parsifal.proof.certificate import CheckResult
+from parsifal.proof.checker import check
+from parsifal.reporting.fitted import Fitted
 
 # A proof with more records is not gone through for a report; `check` does it.
 _MOST_RECORDS = 5000
-# Multiplications for the table of what each feature is worth.
-_WORTH_WORK = 2e9
 _LONGEST_PATH = 20
 _WITHIN = 0.02
 _MOST_LISTED = 12
@@ -58,6 +56,8 @@ class Content:
     rows : sequence of Row
         The chosen features.
     intercept : float
+    adjusted : sequence of (str, float)
+        Features that were adjusted for, with their coefficients.
     r2 : float
         Share of the variance explained, on the training data.
     total : float
@@ -87,6 +87,7 @@ class Content:
     names: Sequence[str]
     rows: Sequence[Row]
     intercept: float
+    adjusted: Sequence[tuple[str, float]]
     r2: float
     total: float
     path: Path | None = None
@@ -99,12 +100,8 @@ class Content:
 
 
 def gather(
-    training: Training,
-    solution: Solution,
+    fitted: Fitted,
     *,
-    coef: FloatArray,
-    intercept: float,
-    names: Sequence[str],
     target: str,
     command: str,
     version: str,
@@ -112,8 +109,6 @@ def gather(
     whole_path: Path | None = None,
     cv: CvCurve | None = None,
     history: Sequence[Progress] = (),
-    force_in: Any = None,
-    force_out: Any = None,
     time_limit: float = 30.0,
     threads: int | None = None,
 ) -> Content:
@@ -121,56 +116,25 @@ def gather(
 
     Parameters
     ----------
-    training, solution
-        The problem as the solver saw it, and its solution.
-    coef, intercept
-        The model on the columns as given.
-    names, target, command, version, data, cv, history
+    fitted : Fitted
+        The model and the data as the solver saw them.
+    target, command, version, data, cv, history
         As in `Content`.
     whole_path : Path, optional
         The path, if it is known already.
-    force_in, force_out
-        As in `solve`; needed where the solution has no certificate that says so.
     time_limit : float
         Seconds for what is computed here; 0 leaves it out.
     threads : int, optional
         As in `solve`.
     """
     notes: list[str] = []
+    training, solution = fitted.training, fitted.solution
     design, y = training.design, training.y
-    if solution.certificate is not None:
-        force_in, force_out = solution.certificate.forced_in, solution.certificate.forced_out
-    fixed = check_forced(design, force_in, force_out)
     if whole_path is None and time_limit > 0:
-        first = max(1, int(np.count_nonzero(fixed == 1)))
-        most = min(design.shape[1], max(first, min(_LONGEST_PATH, solution.support.size + 5)))
-        whole_path = path(
-            design,
-            y,
-            range(first, most + 1),
-            solution.gamma,
-            time_limit=0.5 * time_limit,
-            threads=threads,
-            force_in=fixed == 1,
-            force_out=fixed == -1,
-            certificate_limit=0.0,
-        )
-        whole_path = with_known(whole_path, solution, training)
+        whole_path = with_known(_short_path(fitted, 0.5 * time_limit, threads), solution, training)
     ranking = None
     if time_limit > 0 and solution.support.size:
-        ranking = k_best(
-            design,
-            y,
-            solution.k if solution.penalty > 0 else solution.support.size,
-            solution.gamma,
-            _MOST_LISTED,
-            tolerance=_WITHIN,
-            penalty=solution.penalty or None,
-            time_limit=0.5 * time_limit,
-            threads=threads,
-            force_in=fixed == 1,
-            force_out=fixed == -1,
-        )
+        ranking = _closest(fitted, 0.5 * time_limit, threads)
     if time_limit <= 0:
         notes.append("The path over k and the uniqueness of the support were not computed.")
     checked = None
@@ -191,9 +155,10 @@ def gather(
         created=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
         data=data,
         solution=solution,
-        names=names,
-        rows=feature_rows(training, solution, coef, names, force_out),
-        intercept=intercept,
+        names=fitted.names,
+        rows=fitted.rows,
+        intercept=fitted.intercept,
+        adjusted=[(fitted.names[j], float(fitted.coef[j])) for j in training.adjusted.tolist()],
         r2=1.0 - float(residual @ residual) / total if total > 0 else float("nan"),
         total=total,
         path=whole_path,
@@ -202,6 +167,43 @@ def gather(
         ranking=ranking,
         checked=checked,
         notes=tuple(notes),
+    )
+
+
+def _short_path(fitted: Fitted, seconds: float, threads: int | None) -> Path:
+    """The best models of the sizes around the model's own."""
+    design, solution, fixed = fitted.training.design, fitted.solution, fitted.fixed
+    first = max(1, int(np.count_nonzero(fixed == 1)))
+    most = min(design.shape[1], max(first, min(_LONGEST_PATH, solution.support.size + 5)))
+    return path(
+        design,
+        fitted.training.y,
+        range(first, most + 1),
+        solution.gamma,
+        fit_intercept=False,
+        time_limit=seconds,
+        threads=threads,
+        force_in=fixed == 1,
+        force_out=fixed == -1,
+        certificate_limit=0.0,
+    )
+
+
+def _closest(fitted: Fitted, seconds: float, threads: int | None) -> Ranking:
+    """The supports whose objective is nearest to the best."""
+    solution = fitted.solution
+    return k_best(
+        fitted.training.design,
+        fitted.training.y,
+        solution.k if solution.penalty > 0 else solution.support.size,
+        solution.gamma,
+        _MOST_LISTED,
+        tolerance=_WITHIN,
+        penalty=solution.penalty or None,
+        time_limit=seconds,
+        threads=threads,
+        force_in=fitted.fixed == 1,
+        force_out=fitted.fixed == -1,
     )
 
 
@@ -218,33 +220,3 @@ def with_known(found: Path, solution: Solution, training: Training) -> Path:
     rss, df = found.rss.copy(), found.df.copy()
     rss[i], df[i] = float(residual @ residual), degrees_of_freedom(columns, solution.gamma)
     return replace(found, solutions=(*found[:i], solution, *found[i + 1 :]), rss=rss, df=df)
-
-
-def feature_rows(
-    training: Training, solution: Solution, coef: FloatArray, names: Sequence[str], force_out: Any = None
-) -> list[Row]:
-    """The chosen features, largest standardised coefficient first; what each is worth unless the data are huge."""
-    n, p = training.design.shape
-    s = solution
-    values = {}
-    if float(n) * p * (s.support.size + 1) <= _WORTH_WORK:
-        barred = np.flatnonzero(check_forced(training.design, None, force_out) < 0)
-        values = {v.column: v for v in worth(training.design, training.y, s.support, s.gamma, s.penalty, barred)}
-
-    def relative(value: float) -> float:
-        return (value - s.objective) / s.objective if s.objective > 0 else float("nan")
-
-    rows = []
-    for j in sorted(s.support.tolist(), key=lambda j: -abs(float(s.coef[j]))):
-        value = values.get(j)
-        rows.append(
-            Row(
-                feature=names[j],
-                coef=float(coef[j]),
-                standardized=float(s.coef[j]),
-                left_out=None if value is None else relative(value.left_out),
-                replacement=None if value is None or value.replacement < 0 else names[value.replacement],
-                replaced=None if value is None or not np.isfinite(value.replaced) else relative(value.replaced),
-            )
-        )
-    return rows

@@ -10,8 +10,10 @@ from string import Template
 
 import numpy as np
 
-from parsifal.path import Path
-from parsifal.ranking import Ranking
+from parsifal.api.paths import Path
+from parsifal.api.ranking import Ranking
+from parsifal.problem.gap import precision_note
+from parsifal.problem.summary import change_text
 from parsifal.reporting import charts
 from parsifal.reporting.content import Content
 from parsifal.reporting.svg import Picture
@@ -21,6 +23,7 @@ _REASON = {
     "node_limit": "the node limit was reached",
     "interrupted": "the search was interrupted",
     "gap_open": "the proof could not be completed",
+    "precision": "double precision resolves no more",
 }
 
 
@@ -51,6 +54,8 @@ def _verdict(content: Content) -> str:
     else:
         words = f"<strong>Not proven:</strong> {_REASON[s.status]}. A better choice, if there is one, "
         words += f"lowers the objective by at most {s.gap:.2%}."
+        if s.status == "precision":
+            words += f" It is {html.escape(precision_note(s.stats.get('empty_objective')))}."
         kind = "open"
     if content.checked is not None:
         if content.checked.valid:
@@ -108,11 +113,15 @@ def _model(content: Content) -> str:
             html.escape(row.feature),
             f"{row.coef:.6g}",
             f"{row.standardized:.4g}",
-            _change(row.left_out),
+            change_text(row.left_out),
             html.escape(row.replacement or "-"),
-            _change(row.replaced),
+            change_text(row.replaced),
         )
         for row in content.rows
+    ]
+    body += [
+        (f"{html.escape(name)} <em>(adjusted for)</em>", f"{coef:.6g}", "", "", "", "")
+        for name, coef in content.adjusted
     ]
     body.append(("<em>intercept</em>", f"{content.intercept:.6g}", "", "", "", ""))
     table = _table("The chosen features", head, body, words=(0, 4), cards=True)
@@ -154,7 +163,7 @@ def _unique(content: Content) -> str:
         words = f"{listed} other support{'s are' if listed > 1 else ' is'} within {content.within:.0%} of the best; "
         words += f"the closest is {_excess(ranking, 1):.3%} worse."
         if ranking.status != "optimal":
-            words += " The list may be incomplete: its time limit was reached."
+            words += f" The list may be incomplete: {_REASON[ranking.status]}."
         elif np.isfinite(ranking.lower_bound):
             words += f" Every support that is not listed is at least {_bound_excess(ranking):.3%} worse."
     rows = []
@@ -255,10 +264,6 @@ def _excess(ranking: Ranking, place: int) -> float:
 def _bound_excess(ranking: Ranking) -> float:
     best = ranking[0].objective
     return max(0.0, (ranking.lower_bound - best) / best) if best > 0 else 0.0
-
-
-def _change(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:+.2%}"
 
 
 def _seconds(value: float) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.archive import load_arrays, parse_json
-from parsifal.certificate import Certificate
 from parsifal.errors import DataError
-from parsifal.storage import replacing
+from parsifal.files.atomic import replacing
+from parsifal.files.untrusted import TooLarge, load_arrays, parse_json
+from parsifal.proof.certificate import Certificate
 from parsifal.tabular.reading import Source
 from parsifal.tabular.recipe import Recipe
 
@@ -35,9 +35,11 @@ def load_proof(path: str | Path) -> tuple[Certificate, Recipe | None, Source | N
     if not path.is_file():
         raise DataError(f"{path} does not exist; --certificate of parsifal fit writes one")
     try:
-        arrays = load_arrays(path)
+        arrays = load_arrays(path, itemsize=8)
         certificate = Certificate.from_arrays(arrays)
         note: Any = parse_json(str(arrays["table"])) if "table" in arrays else None
+    except TooLarge as error:
+        raise DataError(f"{path} is not read: {error}") from error
     except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise DataError(

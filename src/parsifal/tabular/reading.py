@@ -1,36 +1,40 @@
-"""Tables from files: CSV, Parquet and Arrow through pyarrow, arrays through NumPy."""
+"""Tables from files: text, Parquet and Arrow through pyarrow, Excel through openpyxl, lines of JSON, arrays."""
 
 from __future__ import annotations
 
 import hashlib
-import io
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from parsifal.archive import load_arrays, read_npy_header, unpacked_limit
-from parsifal.design.dense import is_readable
 from parsifal.errors import DataError, InputError, ParsifalError
+from parsifal.tabular.arrayfiles import ARRAYS, array_columns
+from parsifal.tabular.arrow import ARROW, PARQUET, arrow_columns
+from parsifal.tabular.column import Column
+from parsifal.tabular.excel import EXCEL, sheet_columns
+from parsifal.tabular.jsonlines import JSON_LINES, json_columns
+from parsifal.tabular.names import closest, unique_names
+from parsifal.tabular.textfile import CSV, Dialect
 
-Column = npt.NDArray[Any]
-
-_CSV = (".csv", ".tsv", ".txt")
-_PARQUET = (".parquet", ".pq")
-_ARROW = (".arrow", ".feather", ".ipc")
-_ARRAYS = (".npy", ".npz")
+STDIN = "-"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-_COPIED = 1 << 30
-_BLOCK = 1 << 24  # bytes of a text file looked at at a time; a row must fit in
-_ENTRIES = 1 << 28  # of a Parquet file, whatever its size
+_KNOWN = (*CSV, *PARQUET, *ARROW, *EXCEL, *JSON_LINES, *ARRAYS)
+# How files begin that can come through a pipe; what begins otherwise is taken for comma-separated text.
+_BEGINS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ".arrow",
+    b"PK\x03\x04": ".xlsx",
+    b"\x1f\x8b": ".csv.gz",
+    b"{": ".jsonl",
+}
 # What the parsers of others raise for bytes that are not theirs; pyarrow's errors are of these kinds.
 _ANY = (OSError, ValueError, EOFError, MemoryError, LookupError, TypeError, ArithmeticError, NotImplementedError)
-_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +49,20 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Named columns of equal length.
+    """Named columns of equal length (see `column`).
 
-    Numbers are in float, integer or boolean arrays with NaN for a gap; text is in object arrays with None for a gap.
+    Columns that are neither numbers, text nor dates are not read; their types are in `unread`. A name that was there
+    twice has been changed; `renamed` has the old ones. `dialect` is how a text file turned out to be written, and
+    `suffix` its kind.
     """
 
     names: tuple[str, ...]
     columns: tuple[Column, ...]
     source: Source
+    unread: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    dialect: Dialect | None = None
+    suffix: str = ""
 
     @property
     def rows(self) -> int:
@@ -66,6 +76,11 @@ class Table:
         return name in self._place
 
     def __getitem__(self, name: str) -> Column:
+        if name in self.unread:
+            raise DataError(
+                f"column {name!r} of {self.source.path} has type {self.unread[name]}, neither numbers, text nor dates; "
+                f"leave it out with --drop {name}"
+            )
         return self.columns[self._place[name]]
 
 
@@ -73,8 +88,9 @@ def read_table(
     path: str | Path,
     *,
     delimiter: str | None = None,
-    decimal: str = ".",
-    encoding: str = "utf-8",
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
     target: str | None = None,
 ) -> Table:
     """Read a table.
@@ -82,11 +98,12 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        ``.csv``, ``.tsv``, ``.txt`` (also compressed), ``.parquet``, ``.arrow``, ``.feather``, ``.npy`` or ``.npz``.
-    delimiter : str, optional
-        Between the fields of a text file; a tab for ``.tsv``, otherwise a comma.
-    decimal, encoding : str
-        Of a text file.
+        ``.csv``, ``.tsv``, ``.txt`` (also compressed), ``.xlsx``, ``.jsonl``, ``.parquet``, ``.arrow``, ``.feather``,
+        ``.npy`` or ``.npz``; ``-`` is standard input.
+    delimiter, decimal, encoding : str, optional
+        Of a text file; found out if not given.
+    sheet : str, optional
+        Of an Excel file; by default the first with anything in it.
     target : str, optional
         For arrays, where the response may be in a file or an array of its own (see `Recipe`).
 
@@ -95,36 +112,96 @@ def read_table(
     Table
         Columns of an array are named ``x0``, ``x1``, ...
     """
-    path = Path(path)
+    told = Dialect(delimiter=delimiter, decimal=decimal, encoding=encoding)
+    if str(path) == STDIN:
+        return _from_stdin(told, sheet)
+    _check_place(str(path))
+    return _read(Path(path), told, sheet, target)
+
+
+def _check_place(name: str) -> None:
+    path = Path(name)
+    # As a path, an address has lost one of its slashes.
+    address = re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/+", r"\1://", name)
+    if address != name or "://" in name:
+        raise DataError(
+            f"{address} is an address, and files are read from this machine only; download it first, or pipe "
+            "it in: curl -L ADDRESS | parsifal fit - ..."
+        )
     if not path.exists():
-        raise DataError(f"{path} does not exist; check the name and the folder")
+        raise DataError(f"{path} does not exist; {_other_file(path)}")
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a file")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; give a file with a header and at least two rows")
-    suffix = _suffix(path)
+
+
+def _other_file(path: Path) -> str:
     try:
-        if suffix == ".npy":
-            names, columns = _from_npy(path, target)
-        elif suffix == ".npz":
-            names, columns = _from_npz(path, target)
-        elif suffix in _CSV + _PARQUET + _ARROW:
-            names, columns = _from_arrow(_arrow_table(path, suffix, delimiter, decimal, encoding), path)
+        there = [one.name for one in path.parent.iterdir()]
+    except OSError:
+        return f"neither does its folder {path.parent}; check the name"
+    near = closest(path.name, there)
+    return "check the name and the folder" if near is None else f"did you mean {path.with_name(near)}?"
+
+
+def _read(path: Path, told: Dialect, sheet: str | None, target: str | None) -> Table:
+    suffix = _suffix(path)
+    unread: dict[str, str] = {}
+    dialect: Dialect | None = None
+    try:
+        if suffix in ARRAYS:
+            names, columns = array_columns(path, suffix, target)
+        elif suffix in EXCEL:
+            names, columns = sheet_columns(path, sheet)
+        elif suffix in JSON_LINES:
+            names, columns, unread = json_columns(path)
+        elif suffix in CSV + PARQUET + ARROW:
+            names, columns, unread, dialect = arrow_columns(path, suffix, told)
         else:
-            known = ", ".join((*_CSV, *_PARQUET, *_ARROW, *_ARRAYS))
-            raise InputError(f"{path} has an ending that is not known; use one of {known}")
+            raise InputError(f"{path} has an ending that is not known; use one of {', '.join(_KNOWN)}")
     except ParsifalError:
         raise
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not {encoding} text; give its encoding, for instance --encoding latin-1") from None
+        words = "give its encoding, for instance --encoding latin-1"
+        raise DataError(f"{path} is not {told.encoding or 'UTF-8'} text; {words}") from None
     except _ANY as error:
         raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
-    _check_names(names, path)
     rows = len(columns[0]) if columns else 0
     if rows == 0:
         raise DataError(f"{path} has no rows; give a file with a header and at least two rows")
-    source = Source(path=str(path), sha256=sha256(path), rows=rows, columns=len(names))
-    return Table(names=tuple(names), columns=tuple(columns), source=source)
+    new, renamed = unique_names(names)
+    return Table(
+        names=tuple(new),
+        columns=tuple(columns),
+        source=Source(path=str(path), sha256=sha256(path), rows=rows, columns=len(names)),
+        unread={name: unread[old] for name, old in zip(new, names) if old in unread},
+        renamed=renamed,
+        dialect=dialect,
+        suffix=suffix,
+    )
+
+
+def _from_stdin(told: Dialect, sheet: str | None) -> Table:
+    """What comes through a pipe, put into a file first: most kinds are not read from beginning to end."""
+    stream = sys.stdin.buffer
+    if stream.isatty():
+        raise InputError("- is standard input, which is the keyboard here; pipe a table in, or give a file")
+    with tempfile.TemporaryDirectory(prefix="parsifal-") as folder:
+        place = Path(folder) / "stdin"
+        with open(place, "wb") as file:
+            shutil.copyfileobj(stream, file, 1 << 20)
+        with open(place, "rb") as file:
+            begin = file.read(8)
+        if not begin:
+            raise DataError("standard input is empty; pipe a table with a header and at least two rows in")
+        suffix = next((kind for magic, kind in _BEGINS.items() if begin.startswith(magic)), ".csv")
+        path = place.rename(place.with_name(f"standard input{suffix}"))
+        try:
+            table = _read(path, told, sheet, None)
+        except ParsifalError as error:
+            raise type(error)(str(error).replace(str(path), "standard input")) from error
+    return replace(table, source=replace(table.source, path=STDIN))
 
 
 def sha256(path: Path) -> str:
@@ -141,185 +218,6 @@ def _suffix(path: Path) -> str:
     if suffixes and suffixes[-1] in _COMPRESSED and len(suffixes) > 1:
         return suffixes[-2]
     return suffixes[-1] if suffixes else ""
-
-
-def _arrow_table(path: Path, suffix: str, delimiter: str | None, decimal: str, encoding: str) -> Any:
-    try:
-        import pyarrow as pa
-        from pyarrow import csv, feather, parquet
-    except ImportError:
-        raise ParsifalError(f"reading {suffix} files needs pyarrow: pip install 'parsifal[cli]'") from None
-    if suffix in _PARQUET:
-        return _checked(_parquet(parquet, path))
-    if suffix in _ARROW:
-        try:
-            return _checked(feather.read_table(str(path)))
-        except pa.ArrowInvalid:
-            with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as reader:
-                return _checked(reader.read_all())
-    between = ("\t" if suffix == ".tsv" else ",") if delimiter is None else delimiter
-    if len(between) != 1:
-        raise InputError(f"the delimiter must be one character, not {between!r}; for a tab write --delimiter tab")
-    if len(decimal) != 1:
-        raise InputError(f"the decimal point must be one character, not {decimal!r}")
-
-    compressed = suffix != path.suffix.lower()
-
-    def read(block: int) -> Any:
-        return csv.read_csv(
-            _Unpacked(pa.input_stream(str(path), compression="detect"), path) if compressed else str(path),
-            read_options=csv.ReadOptions(encoding=encoding, block_size=block),
-            parse_options=csv.ParseOptions(delimiter=between, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True, decimal_point=decimal
-            ),
-        )
-
-    try:
-        try:
-            table = read(_BLOCK)
-        except pa.ArrowInvalid:
-            # The kind of a column is taken from the first block, and a later one may be of another: read as one block.
-            size = path.stat().st_size + 1
-            if compressed or not _BLOCK < size < 1 << 31:
-                raise
-            table = read(size)
-    except LookupError:
-        raise InputError(f"encoding {encoding!r} is not known; try --encoding latin-1") from None
-    if table.num_columns == 1:
-        header = table.column_names[0]
-        for other in (";", "\t", "|", ","):
-            if other != between and other in header:
-                name = "tab" if other == "\t" else f"'{other}'"
-                raise DataError(f"{path} has one column only, {header!r}; try --delimiter {name}")
-    return table
-
-
-class _Unpacked(io.RawIOBase):
-    """What a compressed text file unpacks to, as long as this is in proportion to the file."""
-
-    def __init__(self, stream: Any, path: Path) -> None:
-        self.stream, self.path = stream, path
-        self.left = unpacked_limit(path.stat().st_size)
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self.stream.read(self.left + 1 if size < 0 else size)
-        self.left -= len(data)
-        if self.left < 0:
-            raise DataError(f"{self.path} unpacks to more than text of its size would; unpack it first")
-        return data
-
-
-def _parquet(parquet: Any, path: Path) -> Any:
-    """Read, unless what the file promises is out of proportion to it: a value that repeats takes next to nothing."""
-    with parquet.ParquetFile(str(path)) as file:
-        entries = file.metadata.num_rows * max(1, file.metadata.num_columns)
-        if entries > max(_ENTRIES, unpacked_limit(path.stat().st_size)):
-            raise DataError(f"{path} promises {entries} entries in {path.stat().st_size} bytes; write it as .npy")
-        return file.read()
-
-
-def _checked(table: Any) -> Any:
-    """Offsets and lengths inside a binary file are the file's word: look before they are used."""
-    table.validate(full=True)
-    return table
-
-
-def _from_arrow(table: Any, path: Path) -> tuple[list[str], list[Column]]:
-    names = [name if name.strip() else f"column{i + 1}" for i, name in enumerate(table.column_names)]
-    return names, [_arrow_column(column, name, path) for column, name in zip(table.columns, names)]
-
-
-def _arrow_column(column: Any, name: str, path: Path) -> Column:
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
-    if pa.types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if pa.types.is_decimal(kind):
-        column, kind = column.cast(pa.float64()), pa.float64()
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        if column.null_count:
-            column = column.cast(pa.float64(), safe=False)
-        array = column.to_numpy()
-        return np.ascontiguousarray(array, dtype=bool if pa.types.is_boolean(kind) and not column.null_count else None)
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise DataError(f"column {name!r} of {path} is not UTF-8 text; give --encoding, for instance latin-1")
-    return np.array([None if value is None else str(value) for value in column.to_pylist()], dtype=object)
-
-
-def _from_npy(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
-    names, columns = _matrix_columns(_npy_file(path), path)
-    if target is not None and target.endswith(".npy"):
-        if not Path(target).exists():
-            raise DataError(f"{target} does not exist; --target takes a column number or a .npy file with the response")
-        names, columns = _with_response(names, columns, _npy_file(Path(target)), target)
-    return names, columns
-
-
-def _npy_file(path: Path) -> Column:
-    """Mapped, where it lies; what the header promises must be there."""
-    with open(path, "rb") as file:
-        shape, fortran, dtype = read_npy_header(file)
-        offset, size = file.tell(), path.stat().st_size
-    needed = math.prod(shape) * dtype.itemsize
-    if offset + needed > size:
-        raise DataError(f"{path} is truncated: it has {size} bytes, its header promises {offset + needed}")
-    if needed == 0:
-        return np.zeros(shape if 0 in shape else (), dtype)
-    return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
-
-
-def _from_npz(path: Path, target: str | None) -> tuple[list[str], list[Column]]:
-    arrays = load_arrays(path)
-    matrices = [name for name, array in arrays.items() if array.ndim == 2]
-    if len(matrices) != 1 and "X" not in matrices:
-        raise DataError(f"{path} has {len(matrices)} matrices; keep one, or name the one with the features X")
-    names, columns = _matrix_columns(arrays["X" if "X" in matrices else matrices[0]], path)
-    for name, array in arrays.items():
-        if array.ndim == 1 and array.shape[0] == len(columns[0]) and (name == target or array.dtype.kind in "fiub"):
-            names, columns = _with_response(names, columns, array, name)
-    return names, columns
-
-
-def _matrix_columns(matrix: Column, path: Path) -> tuple[list[str], list[Column]]:
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise DataError(f"{path} holds an array of shape {matrix.shape}; a matrix, rows by columns, is needed")
-    if matrix.dtype.kind not in "fiub":
-        raise DataError(f"{path} holds {matrix.dtype}; numbers are needed")
-    # The other byte order, and types that only some machines have, are converted.
-    dtype = matrix.dtype.newbyteorder("=")
-    if dtype != matrix.dtype or not is_readable(dtype):
-        matrix = matrix.astype(dtype if is_readable(dtype) else np.float64)
-    # Column by column is how everything downstream reads; what is too large to copy is read where it lies.
-    block = np.asfortranarray(matrix) if matrix.nbytes <= _COPIED else matrix
-    return [f"x{j}" for j in range(block.shape[1])], [block[:, j] for j in range(block.shape[1])]
-
-
-def _with_response(
-    names: list[str], columns: list[Column], response: Column, name: str
-) -> tuple[list[str], list[Column]]:
-    if response.ndim == 2 and 1 in response.shape:
-        response = response.ravel()
-    if response.shape != columns[0].shape or response.dtype.kind not in "fiub":
-        raise DataError(
-            f"{name} has shape {response.shape} and type {response.dtype}; {len(columns[0])} numbers are needed"
-        )
-    return [*names, name], [*columns, response]
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"{path} has two columns named {name!r}; rename one of them")
-        seen.add(name)
 
 
 def _first_line(error: BaseException) -> str:

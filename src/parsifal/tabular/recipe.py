@@ -23,27 +23,40 @@ class Recipe:
         Columns left out.
     categorical : tuple of str
         Columns turned into indicators; ``("auto",)`` means every column of text.
+    dates : tuple of str
+        Columns of dates, turned into days since 1970-01-01.
+    numbers : tuple of str
+        Columns of text that are read as numbers, such as "1,234", "12 %" or "$5".
     impute : str or None
         ``"median"`` fills gaps with the median, in categorical columns with the most frequent level.
     drop_missing : bool
-        Leave out rows with gaps; with `impute`, only rows that lack the target or the weight.
+        Leave out rows with gaps; with `impute`, only rows that lack the target or the weight. An infinite number is a
+        gap.
+    adjust : tuple of str
+        Columns or features to adjust for.
     intercept, standardize : bool
         As in `SparseRegressor`.
-    delimiter, decimal, encoding : str
-        Of a text file.
+    delimiter, decimal, encoding : str or None
+        Of a text file; None is found out.
+    sheet : str or None
+        Of an Excel file; None is the first with anything in it.
     """
 
     target: str
     weights: str | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     impute: str | None = None
     drop_missing: bool = False
+    adjust: tuple[str, ...] = ()
     intercept: bool = True
     standardize: bool = True
     delimiter: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.impute not in (None, "median"):
@@ -57,6 +70,8 @@ class Recipe:
         """Build from what `asdict` gave, with every value's type checked."""
         if not isinstance(values, dict):
             raise DataError(f"the recipe in {where} is damaged; make the file again with parsifal fit")
+        # Files of an earlier version have none of these.
+        values = {"dates": [], "numbers": [], "adjust": [], "sheet": None, **values}
         kinds = {field.name: str(field.type) for field in fields(cls)}
         known: dict[str, Any] = {}
         for name, kind in kinds.items():

@@ -9,10 +9,10 @@ import gurobipy
 import numpy as np
 from gurobipy import GRB
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.cuts.interrupt import Interruptible
 from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, Outcome, Referee, Settings
 from parsifal.errors import BackendError, MissingBackendError
-from parsifal.problem import FloatArray, IntArray
 
 CAPABILITIES = Capabilities(name="Gurobi", fractional=True, tolerance=1e-9)
 

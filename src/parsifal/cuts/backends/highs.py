@@ -9,10 +9,10 @@ import highspy
 import numpy as np
 from highspy import HighsModelStatus, HighsVarType
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.cuts.interrupt import Interruptible
 from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, Outcome, Referee, Settings
 from parsifal.errors import BackendError
-from parsifal.problem import FloatArray, IntArray
 
 CAPABILITIES = Capabilities(name="HiGHS", fractional=False, tolerance=1e-9)
 

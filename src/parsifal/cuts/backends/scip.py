@@ -10,10 +10,10 @@ import numpy as np
 import pyscipopt
 from pyscipopt import SCIP_EVENTTYPE, SCIP_RESULT
 
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.cuts.interrupt import Interruptible
 from parsifal.cuts.master import BackendStatus, Capabilities, Cut, MasterModel, Outcome, Referee, Settings
 from parsifal.errors import BackendError
-from parsifal.problem import FloatArray, IntArray
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class ScipMaster:
         scip.includeEventhdlr(_Watch(handler), "watch", "progress and interrupts")
         self.offer(referee)
         with Interruptible() as handler.ctrl_c:
-            scip.optimize()
+            _optimize(scip)
         if handler.failure is not None and not isinstance(handler.failure, KeyboardInterrupt):
             raise handler.failure
         status = STATUS.get("userinterrupt" if handler.failure is not None else scip.getStatus())
@@ -132,6 +132,14 @@ class ScipMaster:
 
     def close(self) -> None:
         self.scip.freeProb()
+
+
+def _optimize(scip: pyscipopt.Model) -> None:
+    try:
+        scip.optimize()
+    except Exception as error:
+        # PySCIPOpt has no errors of its own.
+        raise BackendError(f"{error}; the data are too badly scaled for it: rescale the columns or centre y") from error
 
 
 class _LossHandler(pyscipopt.Conshdlr):
@@ -205,7 +213,7 @@ class _LossHandler(pyscipopt.Conshdlr):
 
 
 class _Watch(pyscipopt.Eventhdlr):
-    """Looks up after every LP: progress is told, and Ctrl-C heard."""
+    """Looks up after every LP: progress is reported, and Ctrl-C heard."""
 
     def __init__(self, handler: _LossHandler) -> None:
         self.handler = handler

@@ -1,0 +1,1 @@
+"""Which defaults are good ones, by evidence."""

@@ -1,0 +1,1 @@
+"""What must not get worse: instruction counts, limits, memory."""

@@ -1,0 +1,1 @@
+"""How fast: one file a stage or a comparison."""

@@ -1,0 +1,171 @@
+// Sets of few columns, bounded without the ridge: whether a node has a completion below the cutoff, decided depth
+// first.
+//
+// With the ridge put into the columns (x~_j = (x_j, e_j / sqrt(gamma)), gamma = inf included) and the columns I in, let
+// r be what is left of y and z_j what is left of a free column once span(x~_I) is taken out, b_j = z_j'r / |z_j| and
+// g_ij the cosines between the z_j. For every set T of free columns
+//
+//   c(I + T) = 1/2 |r|^2 - 1/2 b_T' G_T^-1 b_T
+//            >= 1/2 |r|^2 - 1/2 sum over T of b_j^2 / d_j,     d_j = 1 - (sum of the |T| - 1 largest |g_ij|)
+//
+// wherever the d_j are positive (Gershgorin on T alone: however many columns there are, a set has few). One and two
+// columns have closed forms. What the bound does not close is branched on, the strongest column first, and the bound is
+// tried again on the columns that remain: so one test closes all later siblings.
+//
+// A node keeps |I| coordinates a column, L_j = Q'x_j: g_ij |z_i| |z_j| = x_i'x_j - L_i'L_j. Rows of correlations are
+// computed when they are needed. docs/numerics.md has the allowance for rounding.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/alarm.hpp"
+#include "bound/gap.hpp"
+#include "bound/quadratic.hpp"
+
+namespace parsifal {
+
+// What all nodes of a problem share: the columns scaled to unit length, their products with y, and for each column the
+// sums of its largest correlations.
+class CorrelationTable {
+  public:
+    static constexpr Index most_room = 12;  // places: beyond, row sums are of no use
+    // Columns within this part of their length of the span of a set's others do not count where there is no ridge.
+    static constexpr double independence = 1e-6;
+
+    explicit CorrelationTable(const Quadratic& q);
+
+    Index size() const { return scale_.size(); }
+    double scale(Index j) const { return scale_[j]; }  // 0: a column of zeros
+    double product(Index j) const { return b_[j]; }    // x_j'y, of unit columns
+    double y_square() const { return yy_; }
+    double unit() const { return unit_; }  // error of every product of two unit columns, or of y / |y| and one
+    bool has_ridge() const { return ridge_ > 0; }
+    double price() const { return q_.lambda; }
+    const double* gram(Index j) const { return q_.gram.col(j).data(); }
+    // The sum of the `count` largest |x_i'x_j| over the columns i that are not neighbours of j at this level.
+    double largest(Index level, Index j, Index count) const {
+        return count == 0 ? 0 : largest_(level * (most_room - 1) + count - 1, j);
+    }
+
+    // Neighbours at a level are columns with |x_i'x_j| above its limit: none at level 0, the more the higher the level.
+    struct Neighbour {
+        Index column;
+        double cosine;  // |x_i'x_j|
+    };
+    static constexpr Index levels = 7;
+    static constexpr double limit[levels] = {INFINITY, 0.6, 0.45, 0.35, 0.27, 0.21, 0.16};
+    Index finest() const { return finest_; }          // the last level at which they are few
+    Index pair_level() const { return pair_level_; }  // for pairs
+    double nearest() const { return nearest_; }       // the largest |x_i'x_j| of all
+    const std::vector<Neighbour>& neighbours(Index j) const { return neighbours_[static_cast<size_t>(j)]; }
+
+  private:
+    void sort_correlations();
+
+    const Quadratic& q_;
+    double ridge_, yy_, unit_;
+    VectorXd scale_, b_;
+    MatrixXd largest_;  // levels (most_room - 1) x columns: the sum of the largest, the two largest, ... |x_i'x_j|
+    std::vector<std::vector<Neighbour>> neighbours_;  // at the finest level, the nearest first
+    Index finest_ = 0, pair_level_ = 0;
+    double nearest_ = 0;
+};
+
+class Completions {
+  public:
+    // Whether column j is within `independence` of the span of `in`, from the data themselves; empty: not known.
+    using Dependent = std::function<bool(const std::vector<Index>& in, Index j)>;
+
+    Completions(const CorrelationTable& table, const Alarm& alarm, Dependent dependent = {});
+
+    struct Answer {
+        bool closed = false;         // every completion was looked at, or bounded
+        double bound = -INFINITY;    // below every completion's objective (closed: the cutoff, up to rounding)
+        double value = INFINITY;     // of the best completion found below the cutoff
+        std::vector<Index> support;  // that one
+        // Not closed: the columns to branch on, in this order. Without all of them the node is closed, and so it is
+        // with one of the first `done` in and those before it out.
+        std::vector<Index> branch;
+        size_t done = 0;
+        double closed_bound = INFINITY;  // below all that is closed
+        double work = 0;                 // multiplications, about
+    };
+
+    // The node with the columns `in`, `free` ones of which up to `room` may follow, and an incumbent's objective.
+    Answer close(const std::vector<Index>& in, const std::vector<Index>& free, Index room, double objective,
+                 const Gap& gap, double most_work);
+
+  private:
+    // A node of the depth-first search: what is left of y and of its columns, which are in order of their gains.
+    struct Level {
+        std::vector<Index> column, origin;  // origin: position in the level above
+        std::vector<double> z2;             // |z_j|^2
+        std::vector<double> beta;           // |z_j| b_j
+        std::vector<double> gain;           // b_j^2, lengthened by what rounding can be worth
+        std::vector<double> worth;          // gain / d - 2 price: at most what it takes off 2 c; infinite: no bound
+        std::vector<double> coordinate;     // rank x capacity: L
+        std::vector<Index> place;           // of every column of the problem, if it is here
+        Index size = 0, capacity = 0, rank = 0;
+        const Level* above = nullptr;  // while its own coordinates have not been gathered: the level above, and the
+        const double* step = nullptr;  // last coordinate of that one's columns
+        double rr = 0;                 // |r|^2
+        double w_size = 0;             // sum over I of |w_i|
+        double inverse_square = 0;     // |L_I^-1|_F^2
+        double stretch = 1;            // 1 + the coefficients on I that stand for one more column, at most
+
+        double* row(Index l) { return coordinate.data() + l * capacity; }
+        const double* row(Index l) const { return coordinate.data() + l * capacity; }
+        void reserve(Index columns, Index rows);
+    };
+
+    bool plant(const std::vector<Index>& in, const std::vector<Index>& free, Index room);
+    void push(Level& level, const Level& up, const double* coordinates, double pivot, double beta);
+    void explore(Index depth, Index room, Answer* top);
+    void descend(Index depth, Index position, Index from, Index room, const std::vector<Index>* near = nullptr);
+    bool apart(Index depth, Index first, Index room);
+    void singles(Level& at, Index room);
+    void pairs(Level& at);
+    void pair_row(Level& at, Index position, Index first, Index last);
+    bool strong_neighbours(Level& at, double most);
+    void row_bounds(Level& at, Index first, Index room, Index level = 0);
+    void locate(Level& at) const;
+    bool bounded(Level& at, Index first, Index room, bool thorough);
+    bool drop(Level& at, Index room);
+    void sort(Level& at);
+    void gather_rows(const Level& up, Level& at, const double* step);
+    void correlations(const Level& at, Index position, Index first, Index last, double* out) const;
+    bool counts(const Level& at, double z2, double z2d, Index room, Index j);
+    void found(double value, double charge, std::initializer_list<Index> more);
+    void rank_branches(Level& at, Index room, Index from, Answer& answer);
+
+    double threshold(const Level& at) const;
+    double lengthening(const Level& at, Index room) const;
+    double least_resolved(const Level& at, Index room) const;
+    bool resolved(const Level& at, double z2d, Index room) const;
+    Index affordable(Index room) const;
+    double value_of(const Level& at, double taken, Index more) const;
+    double least_price() const;
+    bool spend(double work);
+
+    const CorrelationTable& table_;
+    const Alarm& alarm_;
+    Dependent dependent_;
+    std::vector<Level> levels_;
+    std::vector<Index> in_;
+    std::vector<double> q_;        // coordinates of y
+    std::vector<double> inverse_;  // of the factor of the columns in: rows of a lower triangle
+    std::vector<double> row_, step_, own_, scratch_;
+    std::vector<Index> order_;
+    std::vector<double> rest_, apart_;
+    std::vector<double> top_;
+
+    Gap gap_;
+    double cutoff_ = INFINITY, best_value_ = INFINITY, lowest_ = INFINITY;
+    double work_ = 0, most_work_ = 0, heard_ = 0;
+    double roundoff_ = 0, set_size_ = 1;
+    bool stopped_ = false;
+    std::vector<Index> best_;
+};
+
+}  // namespace parsifal

@@ -1,0 +1,151 @@
+#include "bound/dual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace parsifal {
+
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, Terms terms, std::vector<double>& scratch) {
+    DualChoice c;
+    scratch.clear();
+    Index room = terms.k;
+    // No more than the k + 1 largest matter: now and then the others are dropped, and what is below them passed over.
+    const size_t most = static_cast<size_t>(terms.k) + 1, full = 4 * most + 1024;
+    double floor = 0;
+    for (Index j = 0; j < beta.size(); ++j) {
+        const double a = terms.gain(beta[j]);
+        if (fix[j] == 0) {
+            if (a <= floor) continue;
+            if (std::isnan(a)) {
+                c.taken = a;  // spoils the bound, as it should
+                continue;
+            }
+            scratch.push_back(a);
+            if (scratch.size() < full) continue;
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most - 1), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+            floor = scratch.back();
+        } else if (fix[j] > 0) {
+            c.taken += a;
+            --room;
+        }
+    }
+    room = std::max<Index>(room, 0);
+    const auto count = static_cast<Index>(scratch.size());
+    if (room == 0) {
+        if (count > 0) c.best_out = *std::max_element(scratch.begin(), scratch.end());
+        c.last_in = INFINITY;  // no room at all: a free column cannot enter
+        return c;
+    }
+    if (count > room) {
+        const auto nth = scratch.begin() + (room - 1);
+        std::nth_element(scratch.begin(), nth, scratch.end(), std::greater<>());
+        c.last_in = *nth;
+        c.best_out = *std::max_element(nth + 1, scratch.end());
+        scratch.resize(static_cast<size_t>(room));
+    } else if (count == room) {
+        c.last_in = *std::min_element(scratch.begin(), scratch.end());
+    }
+    // Ascending order: the sum is then the same whatever order nth_element left, and most accurate.
+    std::sort(scratch.begin(), scratch.end());
+    for (const double a : scratch) c.taken += a;
+    return c;
+}
+
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, Terms terms,
+                  Eigen::Ref<Fixes> fix) {
+    if (bound > cutoff) return -1;
+    Index room = terms.room(fix), fixed = 0;
+    if (room < 0) return -1;
+    for (Index j = 0; j < beta.size(); ++j) {
+        if (fix[j] != 0) continue;
+        const double a = terms.gain(beta[j]);
+        // A column counts as chosen when it is above everything that was left out; at a tie neither rule can fire.
+        const bool chosen = a > 0 && a >= choice.last_in;
+        if (!chosen && bound + choice.last_in - a > cutoff) {
+            fix[j] = -1;
+            ++fixed;
+        } else if (chosen && bound + a - choice.best_out > cutoff) {
+            fix[j] = 1;
+            ++fixed;
+            --room;
+        }
+    }
+    return room < 0 ? -1 : fixed;
+}
+
+double dual_threshold(const ConstVector& beta, const ConstFix& fix, Index room, const Terms& terms,
+                      std::vector<double>& scratch) {
+    scratch.clear();
+    for (Index a = 0; a < beta.size(); ++a)
+        if (fix[a] == 0) scratch.push_back(std::abs(beta[a]));
+    const double least = terms.no_gain();
+    if (room <= 0) return INFINITY;
+    if (static_cast<size_t>(room) >= scratch.size()) return least;
+    std::nth_element(scratch.begin(), scratch.begin() + (room - 1), scratch.end(), std::greater<>());
+    return std::max(least, scratch[static_cast<size_t>(room) - 1]);
+}
+
+double rounding_of_sums(const ConstVector& beta, const ConstFix& fix, const Terms& terms, double parts) {
+    // a_j rounds relative to lambda where it is chosen, and hence about as large as lambda, or in.
+    const auto chosen = static_cast<double>(std::min(terms.k, beta.size()));
+    const double largest = beta.size() == 0 ? 0.0 : 0.5 * terms.gamma * beta.cwiseAbs2().maxCoeff();
+    const double priced =
+        static_cast<double>((fix.array() > 0).count()) * terms.lambda + chosen * std::min(terms.lambda, largest);
+    return (chosen + 16) * unit_roundoff * (parts + 2 * priced);
+}
+
+Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, const ConstVector& beta,
+                 const ConstVector& d, const ConstVector& g, double enough,
+                 std::vector<std::pair<double, double>>& scratch) {
+    const auto most = static_cast<size_t>(std::max<Index>(q.room(fix), 0));
+    // LS + v'beta is a parabola along the segment.
+    const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
+    const double level = q.least_squares(v, beta) + v.dot(beta);
+    double slope = 0;
+    auto evaluate = [&](double t) {
+        double taken = 0, climb = 0;
+        scratch.clear();
+        for (Index j = 0; j < fix.size(); ++j) {
+            if (fix[j] < 0) continue;
+            const double b = beta[j] + t * g[j], a = q.gain(b);
+            if (fix[j] > 0) {
+                taken += a;
+                climb += b * g[j];
+            } else if (a > 0) {
+                scratch.emplace_back(a, b * g[j]);
+            }
+        }
+        if (scratch.size() > most) {
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+        }
+        for (const auto& [a, c] : scratch) {
+            taken += a;
+            climb += c;
+        }
+        slope = rise + 2 * t * curve - q.gamma * climb;
+        return level + t * (rise + t * curve) - taken;
+    };
+    Along best{0, evaluate(0)};
+    if (!(slope > 0)) return best;
+    double low = 0, high = 1, low_slope = slope, high_slope = 0;
+    double t = 1;
+    for (int evaluation = 0; evaluation < 9; ++evaluation) {
+        const double value = evaluate(t);
+        if (value > best.value) best = {t, value};
+        if (value > enough || (t == 1 && slope >= 0)) break;
+        (slope > 0 ? low : high) = t;
+        (slope > 0 ? low_slope : high_slope) = slope;
+        if (high - low < 0.05 * high) break;
+        // The zero of the slope's chord, kept off the ends; in turn with halving, since D has kinks.
+        const double chord = low_slope / (low_slope - high_slope);
+        t = low + (high - low) * (evaluation % 2 == 0 ? std::clamp(chord, 0.1, 0.9) : 0.5);
+    }
+    return best;
+}
+
+}  // namespace parsifal

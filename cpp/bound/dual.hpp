@@ -1,0 +1,49 @@
+// The dual value: for any v, with beta = -grad LS(v) and a_j = gamma/2 beta_j^2 - lambda,
+//
+//   D(v) = LS(v) + v'beta - sum_{in} a_j - (sum of the `room` largest positive a_j among the free)
+//
+// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "bound/quadratic.hpp"
+
+namespace parsifal {
+
+struct DualChoice {
+    double taken = 0;     // what the best completion of the node takes off: sum over `in` and the chosen free columns
+    double last_in = 0;   // what a free column that is forced in displaces (0 if there is room left)
+    double best_out = 0;  // what replaces a chosen column that is forced out
+};
+
+// Scratch may be any vector; it is reused to avoid allocation. Columns with fix == out are ignored.
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, Terms terms, std::vector<double>& scratch);
+
+// With `bound` the dual value that belongs to `beta` and `cutoff` a value that an improving solution must beat:
+// writes out/in into `fix` where the opposite choice has a bound above the cutoff. Returns how many were fixed, or
+// -1 if a contradiction shows that the node holds no improving solution.
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, Terms terms,
+                  Eigen::Ref<Fixes> fix);
+
+// The smallest |beta_j| that the best completion takes, among free columns of which `room` may still be chosen.
+double dual_threshold(const ConstVector& beta, const ConstFix& fix, Index room, const Terms& terms,
+                      std::vector<double>& scratch);
+
+// What the last sums of a dual value can round by, and those that fixing makes of them; `parts` is the size of the
+// terms.
+double rounding_of_sums(const ConstVector& beta, const ConstFix& fix, const Terms& terms, double parts);
+
+// A point on the segment between two dual points, t = 0 the first, t = 1 the second, and its dual value.
+struct Along {
+    double t = 0, value = -INFINITY;
+};
+
+// Where D is largest on the segment from (v, beta) to (v + d, beta + g), nearly: D is concave, and an evaluation costs
+// no more than a selection of the k largest. Stops early at a value above `enough`.
+Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, const ConstVector& beta,
+                 const ConstVector& d, const ConstVector& g, double enough,
+                 std::vector<std::pair<double, double>>& scratch);
+
+}  // namespace parsifal

@@ -1,0 +1,139 @@
+#include "bound/tighten.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace parsifal {
+
+namespace {
+
+// Whether the exact Gram matrix - diag(d) + 2 m unit is positive semidefinite, for columns of unit norm: the entries'
+// errors make a matrix of norm m unit at most, part of which is left for those of the factorisation (Rump's test).
+bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
+    MatrixXd a = gram;
+    a.diagonal() -= d;
+    a.diagonal().array() += static_cast<double>(d.size()) * unit;
+    return a.llt().info() == Eigen::Success;
+}
+
+// Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
+std::vector<bool> dependent(const MatrixXd& gram) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram);
+    std::vector<bool> mark(static_cast<size_t>(gram.rows()), false);
+    for (Index e = 0; e < gram.rows() && eigen.eigenvalues()[e] < 1e-8; ++e)
+        for (Index j = 0; j < gram.rows(); ++j)
+            if (std::abs(eigen.eigenvectors()(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
+    return mark;
+}
+
+// What is left of G for the columns in `keep` once the others' part is taken out: G_KK - G_KB G_BB^+ G_BK.
+MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, const std::vector<Index>& other) {
+    const MatrixXd block = gram(other, other), cross = gram(other, keep);
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(block);
+    const MatrixXd projected = eigen.eigenvectors().transpose() * cross;
+    MatrixXd result = gram(keep, keep);
+    for (Index e = 0; e < block.rows(); ++e)
+        if (eigen.eigenvalues()[e] > 1e-8)
+            result.noalias() -= projected.row(e).transpose() * projected.row(e) / eigen.eigenvalues()[e];
+    return result;
+}
+
+// Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
+// c'd / mu + log det(G - diag(d)) + sum log d.
+VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton, const Alarm& alarm) {
+    const Index m = gram.rows();
+    const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    if (!(smallest > 1e-9)) return VectorXd::Zero(m);
+    VectorXd d = VectorXd::Constant(m, 0.5 * smallest), trial(m);
+    Eigen::LLT<MatrixXd> factor;
+    MatrixXd a(m, m), inverse(m, m), hessian(m, m);
+    auto factorise = [&](const VectorXd& at) {
+        a = gram;
+        a.diagonal() -= at;
+        factor.compute(a);
+        return factor.info() == Eigen::Success;
+    };
+    auto barrier = [&](const VectorXd& at, double mu) {
+        return c.dot(at) / mu + 2 * factor.matrixLLT().diagonal().array().log().sum() + at.array().log().sum();
+    };
+    if (!factorise(d)) return VectorXd::Zero(m);
+    double mu = 1e-2;
+    for (int newton = 0; newton < max_newton && !alarm.rings(); ++newton) {
+        const double value = barrier(d, mu);
+        inverse = factor.solve(MatrixXd::Identity(m, m));
+        hessian = inverse.cwiseAbs2();
+        hessian.diagonal().array() += d.array().square().inverse();
+        const VectorXd gradient = c / mu - inverse.diagonal() + d.cwiseInverse();
+        const VectorXd step = hessian.llt().solve(gradient);
+        const double slope = gradient.dot(step);
+        bool moved = false;
+        if (step.allFinite())
+            for (double t = 1; t > 1e-6 && !moved; t *= 0.5) {
+                trial = d + t * step;
+                moved = trial.minCoeff() > 0 && factorise(trial) && barrier(trial, mu) >= value + 1e-4 * t * slope;
+            }
+        if (moved) {
+            d = trial;
+        } else if (!factorise(d)) {
+            break;
+        }
+        // The barrier costs at most 2 m mu of the optimum.
+        if (!moved || slope < 1.0) {
+            if (2 * mu * static_cast<double>(m) < 1e-2 * c.dot(d)) break;
+            mu *= 0.1;
+        }
+    }
+    return d;
+}
+
+}  // namespace
+
+VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma,
+                    const Alarm& alarm) {
+    const Index m = original.rows();
+    VectorXd d = VectorXd::Zero(m);
+    // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
+    std::vector<Index> nonzero;
+    for (Index j = 0; j < m; ++j)
+        if (original(j, j) > 0) nonzero.push_back(j);
+    if (nonzero.empty()) return d;
+    const VectorXd squared = original.diagonal()(nonzero);
+    const VectorXd inverse_norm = squared.cwiseSqrt().cwiseInverse();
+    const MatrixXd gram = inverse_norm.asDiagonal() * original(nonzero, nonzero) * inverse_norm.asDiagonal();
+
+    const std::vector<bool> mark = dependent(gram);
+    std::vector<Index> keep, other;
+    for (Index a = 0; a < gram.rows(); ++a) (mark[static_cast<size_t>(a)] ? other : keep).push_back(a);
+    if (keep.empty()) return d;
+    const MatrixXd rest = other.empty() ? gram : schur_complement(gram, keep, other);
+    VectorXd c(keep.size());
+    for (size_t a = 0; a < keep.size(); ++a) {
+        const Index j = keep[a];
+        c[static_cast<Index>(a)] = weight[nonzero[static_cast<size_t>(j)]] * squared[j];
+    }
+    if (!(c.maxCoeff() > 0)) return d;
+    c /= c.maxCoeff();
+    const VectorXd kept = barrier_method(rest, c, max_newton, alarm);
+
+    VectorXd part = VectorXd::Zero(gram.rows());
+    // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
+    // that depend on each other, where it is zero).
+    for (size_t a = 0; a < keep.size(); ++a)
+        part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
+    // The ridge must not lose much to the columns that have nothing to give.
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
+    if (gamma * taken * squared.maxCoeff() > 0.1) return d;
+    // Whatever came out, only a diagonal that a factorisation confirms is used.
+    for (double t = 1; t > 0.1; t *= 0.8)
+        if (positive(gram, t * part, unit)) {
+            for (size_t a = 0; a < nonzero.size(); ++a)
+                d[nonzero[a]] = (t * part[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
+            return d;
+        }
+    return d;
+}
+
+}  // namespace parsifal

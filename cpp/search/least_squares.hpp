@@ -1,0 +1,116 @@
+// Least squares with a ridge, as the tree search takes it (model.hpp).
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "bound/completions.hpp"
+#include "bound/relaxation.hpp"
+#include "bound/swap.hpp"
+#include "search/frame.hpp"
+#include "search/model.hpp"
+#include "search/priced.hpp"
+
+namespace parsifal {
+
+class LeastSquares;
+
+class LeastSquaresSolver {
+  public:
+    LeastSquaresSolver(const LeastSquares& model, const Frame& frame, const Alarm& alarm);
+    LeastSquaresSolver(const LeastSquaresSolver&) = delete;
+    LeastSquaresSolver& operator=(const LeastSquaresSolver&) = delete;
+
+    RelaxationResult relax(const Fixes& fix, const VectorXd& start, const Aim& aim);
+    RelaxationResult relax_on(const Fixes& fix, const Aim& aim);
+    const VectorXd& v() const { return priced_ ? priced_->v() : relaxation_.v(); }
+    const VectorXd& s() const { return priced_ ? priced_->s() : relaxation_.s(); }
+    void write_point(std::vector<Index>& index, std::vector<double>& w) const;
+    Index fix_columns(Fixes& fix, double bound, double cutoff);
+
+    double value_of(const std::vector<Index>& support) {
+        return priced_ ? priced_->value_of(support) : heuristic().value_of(support);
+    }
+    double improve(const Fixes& fix, std::vector<Index>& support, int max_moves) {
+        return priced_ ? priced_->improve(fix, support, max_moves) : heuristic().improve(fix, support, max_moves);
+    }
+
+    bool relaxes() const { return std::isfinite(quadratic_.gamma); }
+    Completions::Answer complete(const Fixes& fix, double objective, const Gap& gap, double work);
+
+    // In a wide frame the children are solved on the few columns near the threshold first, and those that turn out to
+    // be missing; what comes out is a start for the solve on all columns, which mostly has nothing left to do.
+    void focus(const Fixes& fix, const VectorXd& v);
+    void unfocus();
+
+  private:
+    struct Focus {
+        std::vector<Index> columns;
+        VectorXd v, beta;  // the node's point, on all columns of the frame
+        double ls = 0;
+        MatrixXd gram;
+        VectorXd v0, beta0;
+        std::unique_ptr<Quadratic> quadratic;
+        std::unique_ptr<Relaxation> relaxation;
+    };
+
+    LocalSearch& heuristic();
+    void gather_focus();
+    VectorXd focused_start(const Fixes& fix, const VectorXd& start, Aim aim, int& solves);
+
+    const LeastSquares& model_;
+    const Frame& frame_;
+    const Alarm& alarm_;
+    const Quadratic quadratic_;
+    const GramSurvivors survivors_{quadratic_};
+    Relaxation relaxation_;
+    std::unique_ptr<PricedSolver> priced_;  // does all of it for a frame without a Gram matrix
+    std::unique_ptr<LocalSearch> heuristic_;
+    std::unique_ptr<Completions> completions_;
+    std::unique_ptr<Focus> focus_;
+    std::vector<double> scratch_;
+    std::vector<std::pair<double, double>> pairs_;
+};
+
+class LeastSquares {
+  public:
+    using Frame = parsifal::Frame;
+    using Solver = LeastSquaresSolver;
+
+    // `rank` = min(n, p) of the data: tightening can help only below it, and is tried on so many columns at most.
+    // `twin` as in `search`; `columns` are the data where they are at hand, else empty.
+    LeastSquares(const Survivors& root, Index rank, Index tighten_at_most, const std::vector<Index>& twin,
+                 const ConstMatrix& columns)
+        : root_(root), rank_(rank), tighten_at_most_(tighten_at_most), twin_(twin), columns_(columns) {}
+
+    const Survivors& root() const { return root_; }
+    Index size() const { return root_.size(); }
+    Index room(const Fixes& fix) const { return root_.room(fix); }
+    std::shared_ptr<Frame> gather(const FrameState& state) const;
+    FrameState save(const Frame& frame) const;
+    FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }
+    // Made when it is first asked for.
+    const CorrelationTable& correlations() const;
+    // Whether a column depends on others as far as the data show.
+    bool dependent(const std::vector<Index>& in, Index j) const;
+    const std::vector<Index>& twin() const { return twin_; }
+    bool worth_narrowing(const Frame& frame, const Fixes& fix) const;
+    std::shared_ptr<Frame> narrow(const Frame& frame, const Fixes& fix, const VectorXd& v) const;
+
+  private:
+    bool first_chance(const Frame& frame, Index live) const;
+
+    const Survivors& root_;
+    Index rank_, tighten_at_most_;
+    const std::vector<Index>& twin_;
+    const ConstMatrix& columns_;
+    mutable std::once_flag sorted_;
+    mutable std::unique_ptr<CorrelationTable> correlations_;
+};
+
+static_assert(NodeModel<LeastSquares> && CompletingSolver<LeastSquaresSolver>);
+
+}  // namespace parsifal

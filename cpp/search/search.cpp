@@ -1,0 +1,22 @@
+#include "search/search.hpp"
+
+#include "search/least_squares.hpp"
+#include "search/tree_search.hpp"
+
+namespace parsifal {
+
+SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
+                    const std::vector<Index>& twin, double objective, const SearchOptions& options,
+                    const std::function<bool(const SearchState&)>& poll, const TreeState* state,
+                    const std::function<void(const TreeState&)>& save, const ConstMatrix& columns) {
+    const LeastSquares model(root, options.rank, options.tighten_at_most, twin, columns);
+    FrameState live;
+    for (Index j = 0; j < root.size(); ++j)
+        if (fix[j] >= 0) live.columns.push_back(j);
+    live.w = w(live.columns);
+    live.diagonal = diagonal(live.columns);
+    live.tightened = (live.diagonal.array() > 0).any();
+    return search_tree(model, live, fix(live.columns), twin, objective, options, poll, state, save);
+}
+
+}  // namespace parsifal

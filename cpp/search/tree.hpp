@@ -1,0 +1,142 @@
+// The state of a search that its workers share: open nodes, incumbent, bound, records. One mutex guards it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/alarm.hpp"
+#include "search/attempts.hpp"
+#include "search/branching.hpp"
+#include "search/model.hpp"
+#include "search/search.hpp"
+#include "search/tree_state.hpp"
+
+namespace parsifal {
+
+template <NodeFrame Frame>
+struct Node {
+    std::shared_ptr<const Frame> frame;
+    Fixes fix;  // on the frame's columns
+    std::vector<Index> index;
+    std::vector<double> v;  // sparse primal point: start for the children
+    double bound = -INFINITY;
+    int depth = 0;
+    int record = -1;
+    std::vector<Candidate> candidates;  // fractional columns, for branching; none: its completions are gone through
+    std::vector<Index> branch;          // positions to branch on one after the other; without all of them it is closed
+    size_t done = 0;                    // the first of these are closed already
+
+    size_t bytes() const {
+        // 80: what the allocator adds to five blocks.
+        return sizeof(Node) + 80 + static_cast<size_t>(fix.size()) +
+               8 * (index.capacity() + v.capacity() + branch.capacity()) + sizeof(Candidate) * candidates.capacity();
+    }
+    VectorXd dense() const {
+        VectorXd x = VectorXd::Zero(frame->size());
+        for (size_t i = 0; i < index.size(); ++i) x[index[i]] = v[i];
+        return x;
+    }
+};
+
+template <NodeModel Model>
+class Tree {
+  public:
+    using Frame = typename Model::Frame;
+    using NodePtr = std::unique_ptr<Node<Frame>>;
+
+    Tree(const Model& model, const std::vector<Index>& twin, double objective, const SearchOptions& options);
+
+    const Model& model() const { return model_; }
+    const SearchOptions& options() const { return options_; }
+    PseudoCosts& pseudo() { return pseudo_; }
+    Attempts& attempts() { return attempts_; }
+
+    // Twins: the earlier one that column j repeats (-1: none), and the later ones that repeat it.
+    bool has_twins() const { return has_twins_; }
+    Index earlier(Index j) const { return twin_[static_cast<size_t>(j)]; }
+    const std::vector<Index>& later(Index j) const { return later_[static_cast<size_t>(j)]; }
+
+    double nodes() const { return nodes_; }
+    double objective() const { return objective_; }
+    double cutoff() const { return options_.gap.cutoff(objective_); }
+    bool prunes(double bound) const { return bound >= cutoff(); }
+    bool halted() const { return halt_; }
+    const Alarm& alarm() const { return alarm_; }  // rings when the search is to end
+
+    // These take the mutex.
+    void offer(double value, const std::vector<Index>& support);
+    void prune(double bound);
+    void register_frame(Frame& frame);
+    int record(Record entry);
+
+    // A worker's turn: hands back the children of its last node (and what they cost), gets the next node; null at the
+    // end. Best bound first, with a dive into the better child; depth first past the memory limit.
+    NodePtr next(int worker, std::vector<NodePtr> children, double solves);
+
+    void push(NodePtr node);
+    // Something without a bound yet is in a worker's hands, until its next turn.
+    void hold(int worker);
+    void lose_workers(int count);
+    // A worker met an exception: stops the search; result() throws it.
+    void fail(std::exception_ptr error);
+    bool failed() const { return static_cast<bool>(error_); }
+    // Waits for the workers, polling; returns when they are done.
+    void supervise(const std::function<bool(const SearchState&)>& poll);
+    SearchResult result();
+
+    // A search saved, and resumed. Only while no worker runs.
+    TreeState save() const;
+    void restore(const TreeState& state);
+    // After a pause: makes ready for workers again. False if the search has ended.
+    bool unpause();
+
+  private:
+    SearchState snapshot() const;
+    void finish(SearchStop stop);
+    void pause();
+    void account(Frame& frame);
+    void insert(NodePtr node);
+    NodePtr pop();
+    bool worth_diving(const Node<Frame>& child) const;
+
+    const Model& model_;
+    const std::vector<Index>& twin_;
+    std::vector<std::vector<Index>> later_;
+    bool has_twins_ = false;
+    const SearchOptions& options_;
+    PseudoCosts pseudo_;
+    Attempts attempts_;
+    std::atomic<double> objective_;
+    std::atomic<bool> halt_{false};
+    const Alarm alarm_{&halt_};
+    std::atomic<double> nodes_{0};
+
+    mutable std::mutex mutex_;
+    std::condition_variable wake_workers_, wake_main_;
+    std::atomic<std::int64_t> frame_bytes_{0};  // before the heap, whose frames count down when they go
+    std::vector<NodePtr> heap_;
+    double heap_bytes_ = 0;
+    bool depth_first_ = false, done_ = false, improved_ = false;
+    int active_;
+    SearchStop stop_ = SearchStop::optimal;
+    std::exception_ptr error_;
+    std::vector<Index> support_;
+    std::vector<double> working_;  // bound of the node that each worker has in hand; infinite: none
+    double nodes_before_ = 0, paused_at_ = 0, pause_after_ = INFINITY;
+    double start_, solves_ = 0, frames_ = 0, depth_ = 0, pruned_ = INFINITY;
+    std::vector<Record> records_;
+    std::vector<FrameRecord> frame_records_;
+    double record_bytes_ = 0;
+    bool records_dropped_ = false;
+};
+
+}  // namespace parsifal
+
+#include "search/tree.ipp"
+#include "search/tree_state.ipp"

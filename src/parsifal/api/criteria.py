@@ -1,0 +1,40 @@
+"""Information criteria of a sparse ridge fit, from what a `Solution` holds.
+
+With RSS the sum of squared residuals, n rows, p columns and a support of m columns,
+
+    AIC  = n log(RSS / n) + 2 df
+    BIC  = n log(RSS / n) + df log n
+    eBIC = BIC + 2 log C(p, m)
+
+where df = sum_i d_i / (d_i + 1/gamma), d_i the eigenvalues of X_S'X_S, is the trace of the ridge's hat matrix: m for
+a weak ridge, less for a strong one, and the columns' rank without one. The last term of eBIC is the price of having
+chosen m out of p (Chen and Chen 2008).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from parsifal.arrays import FloatArray
+
+_RANK = 1e-20  # squares of singular values below this part of the largest are zero but for rounding
+
+
+def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
+    """Trace of the hat matrix of a ridge fit on these columns."""
+    d = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
+    if math.isinf(gamma):
+        return float(np.count_nonzero(d > _RANK * d.max(initial=0.0)))
+    return float(np.sum(d / (d + 1.0 / gamma)))
+
+
+def log_binomial(p: int, m: int) -> float:
+    """log C(p, m)."""
+    return math.lgamma(p + 1) - math.lgamma(m + 1) - math.lgamma(p - m + 1)
+
+
+def fit_term(rss: float, n: int) -> float:
+    """n log(RSS / n); a perfect fit counts as one at the smallest positive number."""
+    return n * math.log(max(rss / n, float(np.finfo(np.float64).tiny)))

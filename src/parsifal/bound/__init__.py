@@ -1,0 +1,1 @@
+"""Formulas: the loss, dual values and their rounding, fixing, a few columns' quadratic, tightening, incumbents."""

@@ -1,0 +1,127 @@
+"""The survivors as columns, where their Gram matrix would not fit or not pay: products on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import parsifal._core as _core
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.quadratic import Survivors
+from parsifal.deadline import check_time
+from parsifal.design import Design
+
+_BLOCK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldColumns(Survivors):
+    """Columns, and the problem on them, as in `Quadratic` but for the products.
+
+    Attributes
+    ----------
+    columns : Fortran-ordered array of shape (n, m)
+        Of float32 or float64.
+    y, gamma, penalty, k : as in `Problem`.
+    cache : float
+        Bytes that products of columns may take.
+    """
+
+    columns: npt.NDArray[Any]
+    y: FloatArray
+    gamma: float
+    penalty: float
+    k: int
+    cache: float
+
+    @property
+    def size(self) -> int:
+        return int(self.columns.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        return self.columns.nbytes + int(self.cache)
+
+    @cached_property
+    def compiled(self) -> _core.Survivors:
+        make = _core.FloatColumns if self.columns.dtype == np.float32 else _core.Columns
+        return make(columns=self.columns, y=self.y, gamma=self.gamma, penalty=self.penalty, k=self.k, cache=self.cache)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistantColumns(Survivors):
+    """Columns that do not fit into memory: a coarse copy of them does, and single ones are read when they are needed.
+
+    Attributes
+    ----------
+    design, index : where the columns are, and which of them.
+    y, gamma, penalty, k, cache : as in `HeldColumns`.
+    kept : float
+        Bytes that columns that were read may take.
+    """
+
+    design: Design
+    index: IntArray
+    y: FloatArray
+    gamma: float
+    penalty: float
+    k: int
+    kept: float
+    cache: float
+
+    @property
+    def size(self) -> int:
+        return int(self.index.size)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.design.shape[0] * self.index.size + self.kept + self.cache)
+
+    @cached_property
+    def compiled(self) -> _core.Survivors:
+        # Not self, which keeps what is returned here: Python would never find that neither is needed any more.
+        design, index = self.design, self.index
+        return _core.DistantColumns(
+            load=lambda positions: design.columns(index[positions]),
+            y=self.y,
+            columns=self.index.size,
+            gamma=self.gamma,
+            penalty=self.penalty,
+            k=self.k,
+            kept=self.kept,
+            cache=self.cache,
+        )
+
+
+def coarse_bytes(n: int, columns: int, *, threads: int) -> float:
+    """What a copy of so many columns in a byte an entry takes, with what each thread keeps for every column."""
+    return columns * (1.0 * n + 8 * (threads * 24 + 16))
+
+
+def held_bytes(n: int, columns: int, *, threads: int, k: int) -> float:
+    """What so many columns take as doubles and as bytes, with what each thread of a search keeps for every column."""
+    return columns * (9.0 * n + 8 * (threads * (24 + 2 * k) + 16))
+
+
+def gather_columns(design: Design, index: IntArray) -> npt.NDArray[Any]:
+    """The columns in Fortran order, as float32 where that holds every entry as it is."""
+    n = design.shape[0]
+    step = max(1, _BLOCK_BYTES // (8 * n))
+    out: npt.NDArray[Any] = np.empty((n, index.size), dtype=np.float32, order="F")
+    for start in range(0, index.size, step):
+        check_time()
+        block = design.columns(index[start : start + step])
+        if out.dtype == np.float32:
+            with np.errstate(over="ignore"):
+                if np.array_equal(block.astype(np.float32), block):
+                    out[:, start : start + step] = block
+                    continue
+            wider = np.empty((n, index.size), order="F")
+            wider[:, :start] = out[:, :start]
+            out = wider
+        out[:, start : start + step] = block
+    return out

@@ -1,0 +1,221 @@
+"""The regression loss and its gradient (Algorithm 2 of the paper).
+
+For a support S, or a vector s in [0, 1]^p, with X_s the columns scaled by sqrt(s_j):
+
+    c(s)     = min_w  1/(2 gamma) |w|^2 + 1/2 |y - X_s w|^2 = 1/2 y' alpha
+    alpha(s) = y - X_s (I/gamma + X_s'X_s)^-1 X_s' y
+    dc/ds_j  = -gamma/2 (x_j' alpha)^2
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from parsifal._public import public
+from parsifal.arguments import SMALLEST_SQUARE, check_gamma, check_response, check_support
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.dual import dual_terms, safe_dual_value
+from parsifal.bound.rounding import sum_unit
+from parsifal.design import Design, as_design
+from parsifal.errors import InputError, NumericalError
+from parsifal.problem.solution import Incumbent
+
+# A relative error of the objective beyond which its residual is computed with twice the digits; `check` allows 1e-12.
+_PRECISE = 2.5e-13
+# Singular values of unit columns below it are rounding, where there is no ridge.
+_DEPENDENT = 1e-11
+
+
+@public
+class Loss(NamedTuple):
+    """c(s) and its gradient with respect to s."""
+
+    value: float
+    gradient: FloatArray
+
+
+def loss(X: Any, y: Any, support: Any, gamma: float) -> Loss:
+    """Evaluate the regression loss c(s) and its gradient.
+
+    Parameters
+    ----------
+    X : matrix or Design of shape (n, p)
+        The columns: an array, a frame, a sparse matrix or a `Design`.
+    y : array of shape (n,)
+        The response.
+    support : int array, bool array or float array
+        Column indices, a mask of length p, or a fractional s in [0, 1]^p.
+    gamma : float
+        Ridge weight, > 0; ``np.inf``: none.
+
+    Returns
+    -------
+    Loss
+        ``(value, gradient)``; the gradient has length p and is never positive. Without a ridge it is minus infinity for
+        every column that has something to add, and zero for the others.
+    """
+    design = as_design(X)
+    n, p = design.shape
+    response = check_response(y, n)
+    weight = check_gamma(gamma, ridgeless=True)
+    array = np.asarray(support)
+    if array.dtype.kind == "f" and array.size:
+        if array.shape != (p,) or not np.all((array >= 0) & (array <= 1)):
+            raise InputError(f"a fractional s must have shape ({p},) and entries in [0, 1]")
+        index, root = np.flatnonzero(array), np.sqrt(array[array > 0])
+    else:
+        index = check_support(support, p)
+        root = np.ones(index.size)
+    columns = design.columns(index) * root
+    with np.errstate(over="ignore", invalid="ignore"):
+        usable = bool(np.isfinite(np.einsum("ij,ij->j", columns, columns)).all())
+    # The read refuses entries that are not finite, or too large to square, and names the first.
+    alpha = response
+    if usable:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            w = ridge(columns, response, weight)
+            alpha = response - columns @ w
+        value = check_value(primal_value(alpha, w, weight), index, response, columns)
+    scan = design.scan(alpha, stats=True)
+    beta, squares = scan.xv, np.asarray(scan.squares)
+    if np.isinf(weight):
+        level = sum_unit(n + index.size) * float(np.linalg.norm(response))
+        adds = np.abs(beta) > 8 * level * np.sqrt(squares)
+        return Loss(value, np.where(adds, -np.inf, 0.0))
+    with np.errstate(over="ignore"):
+        # In this order: gamma beta_j^2 may be a number where beta_j^2 is none.
+        gradient = -dual_terms((np.sqrt(weight) * beta) ** 2, 1.0)
+    if not np.isfinite(gradient).all():
+        column = int(np.argmax(np.abs(beta)))
+        raise NumericalError(f"the gradient at column {column} is no number in double precision; rescale X or y")
+    return Loss(value, gradient)
+
+
+def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
+    """Minimise 1/(2 gamma) |w|^2 + 1/2 |y - columns w|^2.
+
+    Normal equations with refinement against residuals computed from the columns; where they are too ill-conditioned
+    to be factorised, a QR factorisation of the columns stacked on I/sqrt(gamma). Without a ridge, columns that depend
+    on each other share what they explain (the smallest of the solutions).
+    """
+    k = columns.shape[1]
+    if k == 0:
+        return np.zeros(0)
+    # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
+    norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
+    norms[norms == 0] = 1.0  # a column of zeros without a ridge
+    scaled = columns / norms
+    ridge_diagonal = 1 / (gamma * norms**2)
+    system = scaled.T @ scaled
+    system[np.diag_indices(k)] += ridge_diagonal
+    try:
+        factor = np.linalg.cholesky(system)
+        well = bool(factor.diagonal().min() > 1e-5)
+    except np.linalg.LinAlgError:
+        well = False
+    if not well:
+        stacked = np.vstack([scaled, np.diag(np.sqrt(ridge_diagonal))])
+        padded = np.concatenate([y, np.zeros(k)])
+        return np.asarray(np.linalg.lstsq(stacked, padded, rcond=_DEPENDENT if np.isinf(gamma) else 1e-15)[0] / norms)
+    inverse = np.linalg.inv(system)
+    u = inverse @ (scaled.T @ y)
+    for _ in range(2):
+        u = u + inverse @ (scaled.T @ (y - scaled @ u) - ridge_diagonal * u)
+    return np.asarray(u / norms)
+
+
+def primal_value(alpha: FloatArray, w: FloatArray, gamma: float) -> float:
+    """1/2 |alpha|^2 + |w|^2 / (2 gamma) for alpha = y - X w: an upper bound on c(S) whatever w is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float(w @ w)
+        if not SMALLEST_SQUARE < square < np.inf:
+            # The quotient may be a number where the squares are none.
+            scaled = w / np.sqrt(gamma)
+            return 0.5 * float(alpha @ alpha) + 0.5 * float(scaled @ scaled)
+        return 0.5 * float(alpha @ alpha) + 0.5 * square / gamma
+
+
+def check_value(value: float, support: IntArray, y: FloatArray, columns: FloatArray) -> float:
+    """Return the value of a fit, or say that it is none and of which columns."""
+    if np.isfinite(value):
+        return value
+    least = int(np.argmin(np.abs(columns).max(axis=0))) if columns.size else -1
+    which = "" if least < 0 else f" (column {support[least]} has entries up to {np.abs(columns[:, least]).max():.1e})"
+    raise NumericalError(
+        f"the fit of {support.size} columns{which} to y, of entries up to {np.abs(y).max():.1e}, has no value in "
+        "double precision; rescale X or y, or use another gamma"
+    )
+
+
+def fit_support(
+    design: Design, y: FloatArray, support: IntArray, gamma: float, penalty: float, columns: FloatArray | None = None
+) -> Incumbent:
+    """Fit a support on the columns themselves; its objective is a primal value and hence an upper bound."""
+    order = np.argsort(support)
+    support = support[order]
+    block = design.columns(support) if columns is None else columns[:, order]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.einsum("ij,ij->j", block, block)).all():
+            design.scan(y, stats=True)  # names the entry
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        w = ridge(block, y, gamma)
+        alpha = y - block @ w
+        value = primal_value(alpha, w, gamma) + penalty * support.size
+        # What rounding has changed in alpha, relative to the terms of y - X w, which a good fit leaves far above alpha.
+        terms = float(np.linalg.norm(y)) + float(np.abs(w) @ np.linalg.norm(block, axis=0))
+        blur = sum_unit(support.size) * terms
+        if blur * (float(np.linalg.norm(alpha)) + blur) > _PRECISE * value:
+            value = primal_value(precise_residual(y, block, w), w, gamma) + penalty * support.size
+    return Incumbent(support=support, coef=w, objective=check_value(value, support, y, block))
+
+
+def support_bound(design: Design, y: FloatArray, fit: Incumbent, gamma: float) -> float:
+    """A lower bound on c(S) for this support alone: the dual value at its residual, rounding taken off."""
+    block = design.columns(fit.support)
+    alpha = y - block @ fit.coef
+    if np.isinf(gamma):
+        return _ridgeless_bound(block, y, alpha, fit.coef)
+    error = sum_unit(y.size) * float(np.linalg.norm(alpha)) * np.linalg.norm(block, axis=0)
+    inside = np.ones(fit.support.size, dtype=np.int8)
+    bound, _ = safe_dual_value(y, alpha, block.T @ alpha, error, inside, gamma=gamma, penalty=0.0, k=fit.support.size)
+    return max(bound, 0.0)
+
+
+def _ridgeless_bound(block: FloatArray, y: FloatArray, alpha: FloatArray, w: FloatArray) -> float:
+    """1/2 |alpha|^2 less what its part in the span of the columns can be: |X'alpha|^2 / (2 smallest eigenvalue)."""
+    norms = np.linalg.norm(block, axis=0)
+    unit = block[:, norms > 0] / norms[norms > 0]
+    size = float(np.linalg.norm(alpha))
+    blur = sum_unit(w.size) * (float(np.linalg.norm(y)) + float(np.abs(w) @ norms))  # of alpha as it was computed
+    if unit.shape[1] == 0:
+        return max(0.0, 0.5 * size**2 * (1 - sum_unit(y.size)))
+    eps = sum_unit(y.size + unit.shape[1])
+    least = float(np.linalg.eigvalsh(unit.T @ unit)[0]) - 2 * unit.shape[1] * eps
+    if not least > 0:
+        return 0.0
+    within = float(np.linalg.norm(unit.T @ alpha)) + float(np.sqrt(unit.shape[1])) * (eps * size + blur)
+    return float(max(0.0, 0.5 * (size - blur) ** 2 * (1 - eps) - 0.5 * within**2 / least))
+
+
+def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
+    """y - columns @ w with twice the digits of a double, rounded once at the end (Ogita, Rump and Oishi's Dot2)."""
+    high, low = y.copy(), np.zeros_like(y)
+    for column, factor in zip(columns.T, -w):
+        product = column * factor
+        moved = high + product
+        part = moved - high
+        low += ((high - (moved - part)) + (product - part)) + _lost_in_product(column, factor, product)
+        high = moved
+    return high + low
+
+
+def _lost_in_product(x: FloatArray, factor: np.float64, product: FloatArray) -> FloatArray:
+    """What rounding has taken from ``x * factor``: the product of the halves of their digits (Dekker, Veltkamp)."""
+    split = 2.0**27 + 1.0
+    upper, factor_upper = split * x - (split * x - x), split * factor - (split * factor - factor)
+    lower, factor_lower = x - upper, factor - factor_upper
+    return np.asarray(
+        lower * factor_lower - (((product - upper * factor_upper) - lower * factor_upper) - upper * factor_lower)
+    )

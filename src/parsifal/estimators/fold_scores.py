@@ -1,0 +1,81 @@
+"""Scores of the folds, and the choice of k and gamma that is made from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils import _safe_indexing
+
+from parsifal.arrays import FloatArray
+from parsifal.design import Design
+from parsifal.errors import InputError
+from parsifal.estimators.fold import FoldResult, FoldTask
+
+
+def check_scoring(scoring: Any) -> Any:
+    """The scorer that is meant, None for the negative mean squared error."""
+    scorer = scoring
+    if isinstance(scorer, str):
+        if scorer not in get_scorer_names():
+            raise InputError(f"scoring {scorer!r} is not known; sklearn.metrics.get_scorer_names() lists the names")
+        scorer = get_scorer(scorer)
+    if scorer is not None and not callable(scorer):
+        raise InputError(f"scoring must be a scorer's name, a callable or None, not {scoring!r}")
+    return scorer
+
+
+def score_folds(scorer: Any, X: Any, tasks: Sequence[FoldTask], results: Sequence[FoldResult]) -> FloatArray:
+    """Scores by gamma, k and fold, greater being better; NaN where Ctrl-C came before the fit.
+
+    `X` is what the user gave, for the scorer gets rows of it.
+    """
+    if scorer is None:
+        return -np.stack([result.mse for result in results], axis=2)
+    scores = np.full((*results[0].mse.shape, len(results)), np.nan)
+    for f, (task, result) in enumerate(zip(tasks, results)):
+        rows = np.zeros((task.test.size, 1)) if isinstance(X, Design) else _safe_indexing(X, task.test)
+        for g, i in np.argwhere(~np.isnan(result.gaps)):
+            scores[g, i, f] = scorer(Predicted(result.predictions[g, i]), rows, task.plan.y[task.test])
+    return scores
+
+
+def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
+    """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
+
+    Ties go to the smaller k, then to the stronger ridge.
+    """
+    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
+    mean = scores @ weight / weight.sum()
+    if not np.isfinite(mean).any():
+        raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
+    mean = np.where(np.isfinite(mean), mean, -np.inf)
+    # Transposed, so that the first of equals has the smallest k.
+    i, g = (int(place) for place in np.unravel_index(int(np.argmax(mean.T)), mean.T.shape))
+    if one_se and scores.shape[2] > 1:
+        error = float(scores[g, i].std(ddof=1)) / math.sqrt(scores.shape[2])
+        near = mean >= mean[g, i] - error
+        i = int(np.flatnonzero(near.any(axis=0))[0])
+        g = int(np.argmax(np.where(near[:, i], mean[:, i], -np.inf)))
+    return g, i
+
+
+class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands in for a fitted model when a scorer asks for predictions that are already there."""
+
+    def __init__(self, values: Any = None) -> None:
+        self.values = values
+
+    def fit(self, X: Any, y: Any) -> Predicted:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return np.asarray(self.values)

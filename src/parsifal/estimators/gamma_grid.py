@@ -1,0 +1,50 @@
+"""The ridge weights that a cross-validation tries: a coarse grid, then a finer one where it was best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from parsifal.arguments import check_gamma
+from parsifal.errors import InputError
+from parsifal.problem.standardise import Training
+
+# Times 1/sqrt(n), on standardised columns: from a ridge that matters to none.
+_COARSE = (0.1, 1.0, 10.0, 100.0, math.inf)
+_FINE = math.sqrt(10.0)
+
+
+def coarse_grid(gammas: Any, training: Training) -> list[float]:
+    """The ridge weights that are meant, in growing order; "auto": decades up to infinity."""
+    if isinstance(gammas, str):
+        if gammas != "auto":
+            raise InputError(f'gammas must be positive numbers or "auto", not {gammas!r}')
+        unit = training.paper_gamma()
+        return [factor * unit for factor in _COARSE]
+    if np.ndim(gammas) == 0:
+        return [check_gamma(gammas, ridgeless=True)]
+    checked = sorted({check_gamma(gamma, ridgeless=True) for gamma in gammas})
+    if not checked:
+        raise InputError("gammas is empty; give at least one ridge weight")
+    return checked
+
+
+def finer_grid(coarse: Sequence[float], best: float) -> list[float]:
+    """Half a decade to either side of the best of the coarse grid; beyond it, where the best is its end."""
+    if math.isinf(best):
+        return [coarse[-2] * _FINE, coarse[-2] * _FINE**2]
+    if best == coarse[0]:
+        return [best / _FINE**2, best / _FINE]
+    return [best / _FINE, best * _FINE]
+
+
+def edge_note(gammas: Sequence[float], chosen: int) -> str | None:
+    """What to say if the best of three or more is the last one on its side; nothing is beyond infinity."""
+    gamma = gammas[chosen]
+    if len(gammas) < 3 or 0 < chosen < len(gammas) - 1 or math.isinf(gamma):
+        return None
+    side, other = ("smallest", "smaller ones") if chosen == 0 else ("largest", "larger ones, up to np.inf")
+    return f"the {side} of the gammas, {gamma:.4g}, is the best; {other} may be better still: give them as gammas"

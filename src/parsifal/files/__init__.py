@@ -1,0 +1,1 @@
+"""Files that are whole or not at all, files that anyone may have made, and journals."""

@@ -1,0 +1,294 @@
+"""Certificates: what a stranger needs to verify an answer (`parsifal.proof.checker` does it).
+
+This module uses NumPy and nothing of the solver. The proof is a tree of records. A record stands for all supports that
+agree with the decisions on the way to it, and carries a sparse w. With alpha = y - X w, beta = X'alpha,
+a_j = gamma/2 beta_j^2 - penalty and the columns so far `in` or free,
+
+    D = 1/2 |alpha|^2 + w'beta - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free columns)
+
+bounds the objective of every one of those supports from below, for any w, whoever made it. A record may belong to
+a *frame*, a set of columns (the others must be out) with a diagonal d for which X'X - diag(d) is positive semidefinite
+(an entry may be slightly negative: docs/numerics.md); then beta_j = (x_j'alpha + d_j w_j) / sqrt(1 + gamma d_j) in a_j,
+and the first terms are 1/2 |alpha|^2 + w'X'alpha + 1/2 sum d_j w_j^2.
+
+A record may fix columns: j out (in) for the subtree, where the bound with j in (out) reaches the claim. Its children
+are one record without a decision, or two that put the same column in and out. A record without children must reach the
+claim itself, or have more than k columns in.
+
+That is the kind `DUAL_VALUE`. A record of the kind `EXHAUSTED` has a place in the tree, at most a frame, and nothing
+else: no coefficients, no fixings, no children. It says that no support at its place has an objective below the claim,
+and the checker finds out by itself, going through the supports with bounds on what few columns can add
+(`parsifal.proof.completions`). There is nothing in it that could be wrong.
+
+With gamma = inf there is no ridge, and supports that rounding alone tells from dependent ones could have any value. The
+claim is then about supports whose columns are *independent*: each of them, unless it is forced in, is at least
+`independence` times its norm away from the span of the others. A support that is not has the value of a smaller one if
+it is exactly dependent, so nothing is lost but directions that are rounding errors. With a finite gamma the claim is
+about all supports, and `independence` is 0.
+
+To add to what can be asked: a field of `Certificate`, what it means where a file of format 1 lacks it (`_FORMER`), its
+words in `__str__`, its preconditions in `preconditions.py` and `exact_input.py`. What a column takes off dual values is
+computed in `Scaled.terms` and `exact_problem.Problem.dual_point` only, what columns cost in their `price_of` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal._public import public
+from parsifal.display import html_table
+from parsifal.errors import InputError
+from parsifal.files.atomic import replacing
+from parsifal.files.untrusted import TooLarge, load_arrays
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+FORMAT = 2
+# Kinds of records.
+DUAL_VALUE, EXHAUSTED = 0, 1
+# The least distance from the span of the others, relative to a column's norm, at which a column counts without a ridge.
+INDEPENDENCE = 1e-6
+_WEIGHT_SEED = 20170917
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A claim, ``objective`` and ``lower_bound`` for a problem, and its proof.
+
+    Attributes
+    ----------
+    shape, k, penalty, gamma, forced_in, forced_out : the problem.
+    support, coef, objective : the solution; `coef` on the support.
+    lower_bound : float
+        The claim: no support has a smaller objective.
+    complete : bool
+        False if the proof was larger than its limit: only the claim is here, and it cannot be checked.
+    fingerprint : float
+        A weighted sum of X'alpha at the first record: ties the certificate to its data.
+    independence : float
+        With gamma = inf, how far a column has to be from the span of the others, relative to its norm, to count.
+    parent, column, side, frame, kind : int arrays, one entry a record
+        The tree; ``column = -1`` where the record decides nothing, ``frame = -1`` where no frame applies; `kind` is 0
+        for a dual value, 1 for an exhausted record.
+    coef_offset, coef_index, coef_value : the sparse w of each record.
+    fixed_offset, fixed_column : what each record fixes: ``1 + j`` for j in, ``-1 - j`` for j out.
+    frame_offset, frame_column, frame_diagonal : the frames.
+    twin_later, twin_earlier : int arrays
+        Pairs of equal (or opposite) columns; the later one is in only if the earlier one is.
+    """
+
+    shape: tuple[int, int]
+    k: int
+    penalty: float
+    gamma: float
+    forced_in: IntArray
+    forced_out: IntArray
+    support: IntArray
+    coef: FloatArray
+    objective: float
+    lower_bound: float
+    complete: bool
+    fingerprint: float
+    independence: float
+    parent: IntArray
+    column: IntArray
+    side: IntArray
+    frame: IntArray
+    kind: IntArray
+    coef_offset: IntArray
+    coef_index: IntArray
+    coef_value: FloatArray
+    fixed_offset: IntArray
+    fixed_column: IntArray
+    frame_offset: IntArray
+    frame_column: IntArray
+    frame_diagonal: FloatArray
+    twin_later: IntArray
+    twin_earlier: IntArray
+
+    @property
+    def records(self) -> int:
+        """Number of records of the proof."""
+        return int(self.parent.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def __str__(self) -> str:
+        size = f"at most {self.k}" if self.k < self.shape[1] else "any number"
+        sides = (("in", self.forced_in), ("out", self.forced_out))
+        forced = " and ".join(f"{_columns(index)} forced {side}" for side, index in sides if index.size)
+        among = f"{self.shape[1]} columns" + (f", with {forced}," if forced else "")
+        if self.independence:
+            among += f" that are independent (to {self.independence:.6g} of their norms)"
+        price = f", penalty {self.penalty:.6g} a column" if self.penalty else ""
+        claim = (
+            f"no support of {size} of {among} has an objective below {self.lower_bound:.10g} "
+            f"(gamma {self.gamma:.6g}{price}); this one has {self.objective:.10g}"
+        )
+        if not self.complete:
+            return claim + " (the proof was larger than its limit and was dropped)"
+        return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+
+    def __repr__(self) -> str:
+        return (
+            f"<Certificate: {self.support.size} of {self.shape[1]} columns, objective {self.objective:.8g}, "
+            f"lower bound {self.lower_bound:.8g}; proof: {self._size}>"
+        )
+
+    @property
+    def _size(self) -> str:
+        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("columns", f"{self.support.size} of {self.shape[1]}"),
+            ("rows", str(self.shape[0])),
+            ("k", str(self.k)),
+            ("gamma", f"{self.gamma:.4g}"),
+            ("objective", f"{self.objective:.8g}"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            ("proof", self._size),
+        ]
+        return html_table("Certificate", facts)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one ``.npz`` file, without pickle, whole or not at all."""
+        with replacing(path) as file:
+            self.write(file)
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write the archive to an open file."""
+        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+        np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, limit: float | None = None) -> Certificate:
+        """Read what `save` wrote; an `InputError` says what is wrong with any other file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        limit : float, optional
+            Bytes that the arrays may take in memory; 64 MB or a hundred times the file's size by default. Reading takes
+            twice as much for a moment.
+        """
+        try:
+            path = Path(path)
+        except TypeError:
+            raise InputError(f"a path is needed to read a certificate from, not {path!r}") from None
+        number = isinstance(limit, (int, float, np.integer, np.floating)) and not isinstance(limit, bool)
+        if limit is not None and not (number and 0 < limit < 1e18):
+            raise InputError(f"limit must be a number of bytes > 0, not {limit!r}")
+        try:
+            return cls.from_arrays(load_arrays(path, limit=None if limit is None else int(limit), itemsize=8))
+        except FileNotFoundError:
+            raise
+        except TooLarge as error:
+            raise InputError(
+                f"{path} is not a readable Parsifal certificate: it would take {error.needed} bytes of memory or more; "
+                f"if it can be trusted, Certificate.load(path, limit={error.needed}) reads it"
+            ) from error
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
+        except ValueError as error:
+            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:
+        """Build a certificate from named arrays, checking that each is there and of the right kind."""
+        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise InputError("a certificate is made from a mapping of names to arrays")
+        if "items" in arrays:
+            raise InputError("it is one of groups or kernels: GroupCertificate.load or KernelCertificate.load reads it")
+        if "format" not in arrays or not any(np.array_equal(arrays["format"], known) for known in (1, FORMAT)):
+            raise InputError(f"no certificate of format {FORMAT}")
+        if np.array_equal(arrays["format"], 1):
+            arrays = {**arrays, **{name: value(arrays) for name, value in _FORMER.items()}}
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            if field.name not in arrays:
+                raise InputError(f"{field.name} is missing")
+            array = arrays[field.name]
+            if field.name == "shape":
+                if array.shape != (2,) or array.dtype.kind not in "iu":
+                    raise InputError("shape must hold two whole numbers")
+                values["shape"] = (int(array[0]), int(array[1]))
+            elif field.type == "IntArray":
+                if array.ndim != 1 or array.dtype.kind not in "iu":
+                    raise InputError(f"{field.name} must be a vector of whole numbers")
+                values[field.name] = array.astype(np.int64)
+            elif field.type == "FloatArray":
+                if array.ndim != 1 or array.dtype.kind != "f":
+                    raise InputError(f"{field.name} must be a vector of floats")
+                values[field.name] = array.astype(np.float64)
+            else:
+                if array.shape != ():
+                    raise InputError(f"{field.name} must be a single value")
+                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(field.type)]
+                if array.dtype.kind not in kinds:
+                    raise InputError(f"{field.name} must be of type {field.type}, not {array.dtype}")
+                values[field.name] = kind(array)
+        return cls(**values)
+
+
+# What files of format 1 say without saying it.
+_FORMER: dict[str, Callable[[Mapping[str, npt.NDArray[Any]]], npt.NDArray[Any]]] = {
+    "kind": lambda arrays: np.zeros(np.size(arrays.get("parent", ())), dtype=np.int64),
+    "independence": lambda arrays: np.asarray(0.0),
+}
+
+
+def _columns(index: IntArray) -> str:
+    """The first of them by number, and how many there are if these are not all."""
+    shown = ", ".join(str(j) for j in index[:5])
+    more = f", ... ({index.size} in all)" if index.size > 5 else ""
+    return f"column{'' if index.size == 1 else 's'} {shown}{more}"
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """True or false in a condition; ``reason`` names the first thing that is wrong."""
+
+    valid: bool
+    reason: str
+    records: int = 0
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return ("valid: " if self.valid else "INVALID: ") + self.reason
+
+
+def response_of(y: Any, certificate: Any) -> FloatArray:
+    """y as numbers; raises if it holds none, or if there is no certificate to check it against."""
+    if not isinstance(certificate, Certificate):
+        raise InputError(
+            f"certificate must be a Certificate, not {certificate!r}; Certificate.load reads one from a file"
+        )
+    try:
+        numbers = np.asarray(y)
+        if numbers.dtype.kind == "c":
+            raise ValueError
+        return np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("y must be a vector of numbers, one for every row of X") from None
+
+
+def fingerprint(beta: FloatArray) -> float:
+    """A fixed pseudo-random weighting of X'alpha, which all but the smallest changes of X, y or w change."""
+    weights = np.random.Generator(np.random.PCG64(_WEIGHT_SEED)).uniform(0.5, 1.5, beta.size)
+    return float(weights @ beta)

@@ -1,0 +1,232 @@
+"""Certificates of a choice among groups of columns or among kernels (`parsifal.proof.choice_checker` verifies them).
+
+NumPy, and nothing of the solver. The items to choose among are kernels K_j, for a group of columns K_j = Z_j Z_j'. For
+any vector alpha, with a_j = gamma/2 alpha'K_j alpha - price_j,
+
+    D = y'alpha - 1/2 |alpha|^2 - sum_{in} a_j - (sum of the k - |in| largest positive a_j among the free items)
+
+bounds the objective of every set that agrees with the decisions so far. The proof is a tree of records as in
+`Certificate`: decisions on items, fixings, leaves that reach the claim. A record's dual point is alpha itself for
+kernels; for groups it is alpha = y - Z w for sparse coefficients w, and the record may be in a frame, a set of groups
+(the others must be out) with a diagonal d on their columns for which Z'Z - diag(d) is positive semidefinite: then
+a_g is the sum over its columns of (z_j'alpha + d_j w_j)^2 / (2 (1/gamma + d_j)) less the price, and D has
+1/2 sum d_j w_j^2 more. A column of two groups counts as two columns.
+
+With sample weights the data are sqrt(weight_i) times the rows of X and y, and sqrt(weight_i) sqrt(weight_j) times the
+entries of a kernel matrix, in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import IO, Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal._public import public
+from parsifal.errors import InputError
+from parsifal.files.atomic import replacing
+from parsifal.files.untrusted import TooLarge, load_arrays
+from parsifal.proof.certificate import FloatArray, IntArray
+
+FORMAT = 1
+KINDS = {1: "GroupCertificate", 2: "KernelCertificate"}
+
+Kind = TypeVar("Kind", bound="Choice")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What certificates of groups and of kernels have in common."""
+
+    kind: ClassVar[int]
+    items: ClassVar[str]
+
+    rows: int
+    k: int
+    price: FloatArray
+    gamma: float
+    sample_weight: FloatArray
+    forced_in: IntArray
+    forced_out: IntArray
+    support: IntArray
+    objective: float
+    lower_bound: float
+    complete: bool
+    fingerprint: float
+    parent: IntArray
+    choice: IntArray
+    side: IntArray
+    fixed_offset: IntArray
+    fixed_choice: IntArray
+
+    @property
+    def records(self) -> int:
+        """Number of records of the proof."""
+        return int(self.parent.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def __str__(self) -> str:
+        m = int(self.price.size)
+        size = f"at most {self.k}" if self.k < m else "any number"
+        claim = (
+            f"no choice of {size} of {m} {self.items} has an objective below {self.lower_bound:.10g} "
+            f"(gamma {self.gamma:.6g}); this one has {self.objective:.10g}"
+        )
+        if not self.complete:
+            return claim + " (the proof was larger than its limit and was dropped)"
+        return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one ``.npz`` file, without pickle, whole or not at all."""
+        with replacing(path) as file:
+            self.write(file)
+
+    def write(self, file: IO[bytes]) -> None:
+        """Write the archive to an open file."""
+        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+        np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), items=np.asarray(self.kind), **arrays)
+
+    @classmethod
+    def load(cls: type[Kind], path: str | Path, *, limit: float | None = None) -> Kind:
+        """Read what `save` wrote; an `InputError` says what is wrong with any other file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        limit : float, optional
+            Bytes that the arrays may take in memory; 64 MB or a hundred times the file's size by default.
+        """
+        try:
+            path = Path(path)
+        except TypeError:
+            raise InputError(f"a path is needed to read a certificate from, not {path!r}") from None
+        number = isinstance(limit, (int, float, np.integer, np.floating)) and not isinstance(limit, bool)
+        if limit is not None and not (number and 0 < limit < 1e18):
+            raise InputError(f"limit must be a number of bytes > 0, not {limit!r}")
+        try:
+            return cls.from_arrays(load_arrays(path, limit=None if limit is None else int(limit), itemsize=8))
+        except FileNotFoundError:
+            raise
+        except TooLarge as error:
+            raise InputError(
+                f"{path} is not a readable Parsifal certificate: it would take {error.needed} bytes of memory or more; "
+                f"if it can be trusted, {cls.__name__}.load(path, limit={error.needed}) reads it"
+            ) from error
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
+        except ValueError as error:
+            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
+
+    @classmethod
+    def from_arrays(cls: type[Kind], arrays: Mapping[str, npt.NDArray[Any]]) -> Kind:
+        """Build a certificate from named arrays, checking that each is there and of the right kind."""
+        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise InputError("a certificate is made from a mapping of names to arrays")
+        if "items" not in arrays:
+            raise InputError(f"it is no certificate of {cls.items}; Certificate.load reads those of columns")
+        kind = arrays["items"]
+        if kind.shape != () or kind.dtype.kind not in "iu" or int(kind) not in KINDS:
+            raise InputError("it is a certificate of no known kind")
+        if int(kind) != cls.kind:
+            raise InputError(f"{KINDS[int(kind)]}.load reads it")
+        if "format" not in arrays or not np.array_equal(arrays["format"], FORMAT):
+            raise InputError(f"no certificate of {cls.items} of format {FORMAT}")
+        return cls(**{field.name: _value(field.name, str(field.type), arrays) for field in fields(cls)})
+
+
+def _value(name: str, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    if name not in arrays:
+        raise InputError(f"{name} is missing")
+    array = arrays[name]
+    if kind in ("IntArray", "FloatArray"):
+        whole = kind == "IntArray"
+        if array.ndim != 1 or array.dtype.kind not in ("iu" if whole else "f"):
+            raise InputError(f"{name} must be a vector of {'whole numbers' if whole else 'floats'}")
+        return array.astype(np.int64 if whole else np.float64)
+    if array.shape != ():
+        raise InputError(f"{name} must be a single value")
+    kinds, convert = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[kind]
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{name} must be of type {kind}, not {array.dtype}")
+    return convert(array)
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class GroupCertificate(Choice):
+    """A claim about groups of columns, and its proof.
+
+    Attributes
+    ----------
+    rows, columns, group_offset, group_column, k, price, gamma, sample_weight, forced_in, forced_out : the problem.
+        Group g has the columns ``group_column[group_offset[g]:group_offset[g + 1]]`` of X; positions in `group_column`
+        are what everything below calls columns. `sample_weight` is empty where all rows count alike.
+    support, coef, objective : the solution; `coef` on the columns of its groups.
+    lower_bound : float
+        The claim: no choice of groups has a smaller objective.
+    complete : bool
+        False if the proof was larger than its limit: only the claim is here, and it cannot be checked.
+    fingerprint : float
+        A weighted sum of Z'alpha at the first record: ties the certificate to its data.
+    parent, choice, side, frame : int arrays, one entry a record
+        The tree; ``choice = -1`` where the record decides nothing, ``frame = -1`` where no frame applies.
+    coef_offset, coef_index, coef_value : the sparse w of each record.
+    fixed_offset, fixed_choice : what each record fixes: ``1 + g`` for g in, ``-1 - g`` for g out.
+    frame_offset, frame_group, diagonal_offset, diagonal : the frames: groups, and the diagonal on their columns.
+    """
+
+    kind: ClassVar[int] = 1
+    items: ClassVar[str] = "groups"
+
+    columns: int
+    group_offset: IntArray
+    group_column: IntArray
+    coef: FloatArray
+    frame: IntArray
+    coef_offset: IntArray
+    coef_index: IntArray
+    coef_value: FloatArray
+    frame_offset: IntArray
+    frame_group: IntArray
+    diagonal_offset: IntArray
+    diagonal: FloatArray
+
+
+@public
+@dataclass(frozen=True, kw_only=True)
+class KernelCertificate(Choice):
+    """A claim about kernels, and its proof.
+
+    Attributes
+    ----------
+    rows, k, price, gamma, sample_weight, forced_in, forced_out : the problem; `price` has one entry a kernel.
+    support, coef, objective : the solution; `coef` has, for every kernel of the support in turn, the w of the fit Z w
+        for a factor, and the u of K u for a matrix.
+    lower_bound : float
+        The claim: no choice of kernels has a smaller objective.
+    complete : bool
+        False if the proof was larger than its limit: only the claim is here, and it cannot be checked.
+    fingerprint : float
+        A weighted sum of alpha'K_j alpha at the first record: ties the certificate to its data.
+    parent, choice, side, point : int arrays, one entry a record
+        The tree; ``choice = -1`` where the record decides nothing. Records share dual points.
+    points : array
+        The dual points, one after the other, `rows` numbers each.
+    fixed_offset, fixed_choice : what each record fixes: ``1 + j`` for j in, ``-1 - j`` for j out.
+    """
+
+    kind: ClassVar[int] = 2
+    items: ClassVar[str] = "kernels"
+
+    coef: FloatArray
+    point: IntArray
+    points: FloatArray

@@ -1,0 +1,179 @@
+"""The problem of a certificate in units in which nothing over- or underflows, and what rounding can be worth there.
+
+With y' = 2^a y and x_j' = 2^(b_j) x_j, the coefficients are w_j' = 2^(a - b_j) w_j, the objective is 2^(2a) times as
+large, the ridge 1/gamma becomes ridge_j' = 2^(2 b_j) / gamma, a column of its own each, and a diagonal d_j becomes
+2^(2 b_j) d_j. The largest entries of y' and of every column are in [1, 2). Where a ridge or a price does not
+fit into a double it is made smaller: that lowers the objective of every support, so a bound stays a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from parsifal.proof.certificate import Certificate, FloatArray, IntArray
+from parsifal.proof.columns import Columns
+from parsifal.proof.preconditions import require
+
+_ROUNDOFF = 2.0**-53
+# What underflow and the scaling of tiny entries can change in a sum of products of scaled numbers: at most 2^40 times
+# 2^400 times 2^-1074, and far less than the relative error wherever the numbers are larger than that.
+UNDERFLOW = 2.0**-600
+_TINY, _HUGE = 2.0**-900, 2.0**600
+_HIGHEST_PRICE = 2.0**1000
+_LARGEST = 2.0**900
+_LARGEST_FLOAT = float(np.finfo(np.float64).max)
+
+
+def unit(terms: int) -> float:
+    """The relative error of a sum of so many products in any order, of entries off by a few roundings themselves."""
+    return 1.01 * (terms + 8) * _ROUNDOFF
+
+
+def below(value: float) -> float:
+    """The next double: what a correctly rounded sum cannot be above of its exact value."""
+    return math.nextafter(value, -math.inf)
+
+
+class Scaled:
+    """The data and the claim of a (plain) certificate in scaled units.
+
+    Attributes
+    ----------
+    X : Columns
+        The columns, each scaled to the size of one.
+    y : array
+        The response, scaled to the size of one.
+    ridge : array of shape (p,)
+        1/gamma in the units of each column, or less.
+    penalty : float
+        The price of a column, or less.
+    """
+
+    def __init__(self, c: Certificate, X: Columns, y: FloatArray) -> None:
+        require(X.shape == c.shape, f"X has shape {X.shape}, the certificate is for {c.shape}")
+        require(y.shape == (c.shape[0],), f"y has shape {y.shape}, the certificate is for {c.shape[0]} rows")
+        require(np.isfinite(y).all(), "y holds a non-finite number")
+        self.X, self.n = X, c.shape[0]
+        largest = float(np.abs(y).max(initial=0.0))
+        self._power = 1 - math.frexp(largest)[1] if largest > 0 else 0
+        self.y: FloatArray = np.ldexp(y, self._power)
+        self.size = float(np.linalg.norm(self.y))
+        # 1/gamma itself may be beyond double precision where gamma is subnormal.
+        fraction, power = math.frexp(c.gamma)
+        ridge = np.ldexp((1.0 - 2.0**-51) / fraction, 2 * X.exponent - power)
+        self.ridge: FloatArray = np.where(ridge < _TINY, 0.0, np.minimum(ridge, _HUGE))
+        price = _ldexp(c.penalty, 2 * self._power)
+        self.penalty = 0.0 if price < _TINY else min(price, _HIGHEST_PRICE)
+
+    def value(self, number: float) -> float:
+        """An objective or a bound in scaled units, not less than it is."""
+        scaled = _ldexp(number, 2 * self._power)
+        if number > 0:
+            return max(scaled, _TINY)
+        return 0.0 if scaled > -_TINY else max(scaled, -_LARGEST)
+
+    def told(self, number: float) -> float:
+        """A bound in the units of the data, not more than it is."""
+        unscaled = min(_ldexp(number, -2 * self._power), _LARGEST_FLOAT)
+        return unscaled if abs(unscaled) >= _TINY or number == 0 else below(unscaled)
+
+    def coefficients(self, index: IntArray, w: FloatArray) -> FloatArray:
+        """Coefficients in scaled units."""
+        return np.asarray(np.ldexp(w, self._power - self.X.exponent[index]))
+
+    def diagonal(self, index: IntArray, d: FloatArray) -> FloatArray:
+        """A diagonal in scaled units, an entry that is nothing there as zero."""
+        scaled = np.ldexp(d, 2 * self.X.exponent[index])
+        return np.where(np.abs(scaled) < _TINY, 0.0, scaled)
+
+    def products(self, beta: FloatArray) -> FloatArray:
+        """Products X'alpha in the units of the data."""
+        return np.asarray(np.ldexp(beta, -self._power - self.X.exponent))
+
+    def price_of(self, columns: IntArray) -> float:
+        """The largest double that is not above what these columns cost."""
+        price = self.penalty * columns.size
+        return below(price) if Fraction(price) > Fraction(self.penalty) * columns.size else price
+
+    def objective(self, index: IntArray, w: FloatArray, gamma: float, penalty: float) -> tuple[float, float]:
+        """1/2 |y - Xw|^2 + |w|^2 / (2 gamma) + penalty |S|, and how far it is off at most; infinite if all underflows.
+
+        S is the whole `index`, also where w is zero. Here the ridge and the price are those that were given. The
+        residual has twice the digits, so that large terms may cancel in it: it is off by a rounding of itself, and of
+        the terms by unit(k)^2.
+        """
+        columns, scaled = self.X.take(index), self.coefficients(index, w)
+        residual = precise_residual(self.y, columns, scaled)
+        square, length = float(residual @ residual), float(np.linalg.norm(residual))
+        fraction, power = math.frexp(gamma)
+        even = power - power % 2
+        root = np.ldexp(w, self._power - even // 2) / math.sqrt(fraction * 2 ** (power - even))
+        price = _ldexp(penalty, 2 * self._power) * index.size if index.size else 0.0
+        value = 0.5 * square + 0.5 * float(root @ root) + price
+        if value < _TINY and (np.any(self.y) or np.any(w)):
+            return value, math.inf
+        size = self.size + float(np.abs(scaled) @ np.linalg.norm(columns, axis=0))
+        off = unit(0) * length + 4 * unit(index.size) ** 2 * size
+        return value, unit(self.n + index.size) * value + off * (length + off)
+
+    def plain_base(self, alpha: FloatArray) -> float:
+        """A lower bound on y'alpha - 1/2 |alpha|^2, right for any vector alpha however it was rounded.
+
+        Proof: the computed products are off by at most unit(n) |y| |alpha| and unit(n) 1/2 |alpha|^2.
+        """
+        first, square, length = float(self.y @ alpha), float(alpha @ alpha), float(np.linalg.norm(alpha))
+        charge = unit(self.n) * (self.size * length + square) + UNDERFLOW
+        return total(first, -0.5 * square, -charge)
+
+    def terms(self, beta: FloatArray, error: FloatArray, columns: IntArray, d: FloatArray | None) -> FloatArray:
+        """Upper bounds on a_j = beta_j^2 / (2 (ridge_j + d_j)) - penalty, for beta known up to its errors.
+
+        Where ridge_j + d_j is not positive, nothing bounds what the column takes off, and a_j is infinite.
+        """
+        curvature = self.ridge[columns] if d is None else self.ridge[columns] + d
+        with np.errstate(divide="ignore"):
+            half = (np.abs(beta) + error) / np.sqrt(2.0 * np.maximum(curvature, 0.0))
+        a = np.nextafter(half * half * (1.0 + 32 * _ROUNDOFF) + _TINY - self.penalty, np.inf)
+        return np.where(np.isnan(a), np.inf, a)
+
+
+def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
+    """y - columns @ w with twice the digits of a double, rounded once at the end (Ogita, Rump and Oishi's Dot2)."""
+    high, low = y.copy(), np.zeros_like(y)
+    for x, factor in zip(columns.T, -w):
+        product = x * factor
+        (x_high, x_low), (f_high, f_low) = _halves(x), _halves(factor)
+        lost = x_low * f_low - (((product - x_high * f_high) - x_low * f_high) - x_high * f_low)
+        moved = high + product
+        part = moved - high
+        low += ((high - (moved - part)) + (product - part)) + lost
+        high = moved
+    return high + low
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """The upper 26 bits of every number, and the rest (Veltkamp's splitting)."""
+    big = (2.0**27 + 1.0) * x
+    upper = big - (big - x)
+    return upper, x - upper
+
+
+def total(*parts: Any) -> float:
+    """The sum of numbers, correctly rounded and then lowered by a digit: not above the exact sum.
+
+    -inf where a part is no number, or so large that a partial sum might not be one.
+    """
+    numbers = [float(part) for part in parts]
+    usable = all(abs(number) < _LARGEST for number in numbers)
+    return below(math.fsum(numbers)) if usable else -math.inf
+
+
+def _ldexp(value: float, power: int) -> float:
+    try:
+        return math.ldexp(value, power)
+    except OverflowError:
+        return math.copysign(math.inf, value)

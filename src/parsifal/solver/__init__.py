@@ -1,0 +1,1 @@
+"""The funnel for one problem: root, reduce, tree, certificate; and what is kept in between."""

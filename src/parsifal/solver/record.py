@@ -1,0 +1,112 @@
+"""Write the certificate of a solve: the root's steps, then the search tree, as one tree of records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from parsifal.arrays import IntArray
+from parsifal.proof.certificate import DUAL_VALUE, INDEPENDENCE, Certificate, fingerprint
+from parsifal.solver.root import ProofStep, Root
+from parsifal.solver.tree import SearchResult
+
+Parts = dict[str, list[npt.NDArray[Any]]]
+
+_RAGGED = {
+    "coef": ("coef_index", "coef_value"),
+    "fixed": ("fixed_column",),
+    "frame": ("frame_column", "frame_diagonal"),
+}
+_FLAT = ("parent", "column", "side", "frame", "kind")
+
+
+def make_certificate(root: Root, found: SearchResult | None, lower_bound: float, size_limit: float) -> Certificate:
+    """Gather the proof that `lower_bound` holds; only the claim if the proof is larger than `size_limit` bytes."""
+    problem, best = root.problem, root.incumbent
+    parts: Parts = {name: [] for name in _FLAT}
+    for kind, values in _RAGGED.items():
+        for name in (f"{kind}_count", *values):
+            parts[name] = []
+    for number, step in enumerate(root.steps):
+        _add_step(parts, step, number)
+    complete = bool(root.steps) and (found is None or found.tree is not None)
+    if found is not None and found.tree is not None and root.reduced is not None:
+        _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
+    arrays = _gather(parts)
+    if not complete or sum(array.nbytes for array in arrays.values()) > size_limit:
+        complete = False
+        arrays = _gather({name: [] for name in parts})
+    twins = np.empty((2, 0), dtype=np.int64) if found is None or not complete else found.twins
+    return Certificate(
+        shape=(problem.n, problem.p),
+        k=problem.k,
+        penalty=problem.penalty,
+        gamma=problem.gamma,
+        forced_in=np.flatnonzero(problem.fix == 1).astype(np.int64),
+        forced_out=np.flatnonzero(problem.fix == -1).astype(np.int64),
+        support=best.support,
+        coef=best.coef,
+        objective=best.objective,
+        lower_bound=lower_bound,
+        complete=complete,
+        fingerprint=fingerprint(np.where(problem.fix >= 0, root.first_beta, 0.0)) if root.first_beta.size else 0.0,
+        independence=INDEPENDENCE if np.isinf(problem.gamma) else 0.0,
+        twin_later=twins[0],
+        twin_earlier=twins[1],
+        **arrays,
+    )
+
+
+def _add_step(parts: Parts, step: ProofStep, number: int) -> None:
+    """One round of the root: a record below the previous one, in a frame of its own if it was tightened."""
+    frame = -1
+    if step.columns is not None and step.diagonal is not None:
+        frame = len(parts["frame_count"])
+        parts["frame_count"].append(np.array([step.columns.size]))
+        parts["frame_column"].append(step.columns)
+        parts["frame_diagonal"].append(step.diagonal)
+    for name, value in zip(_FLAT, (number - 1, -1, 0, frame, DUAL_VALUE)):
+        parts[name].append(np.array([value]))
+    fixed = np.concatenate([1 + step.into, -1 - step.out])
+    parts["coef_count"].append(np.array([step.index.size]))
+    parts["coef_index"].append(step.index)
+    parts["coef_value"].append(step.coef)
+    parts["fixed_count"].append(np.array([fixed.size]))
+    parts["fixed_column"].append(fixed)
+
+
+def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -> None:
+    """The search tree, whose columns are positions in `index`, hung below the root's last record."""
+    frames = len(parts["frame_count"])
+    parts["parent"].append(np.where(tree["parent"] < 0, below - 1, tree["parent"] + below))
+    parts["column"].append(np.where(tree["column"] < 0, -1, index[np.maximum(tree["column"], 0)]))
+    parts["side"].append(tree["side"])
+    parts["frame"].append(tree["frame"] + frames)
+    parts["kind"].append(tree.get("kind", np.full(tree["parent"].size, DUAL_VALUE)))
+    offset, position = tree["index"]
+    parts["coef_count"].append(np.diff(offset))
+    parts["coef_index"].append(index[position])
+    parts["coef_value"].append(tree["coef"][1])
+    offset, fixed = tree["fixed"]
+    parts["fixed_count"].append(np.diff(offset))
+    column = index[np.abs(fixed) - 1]
+    parts["fixed_column"].append(np.where(fixed > 0, 1 + column, -1 - column))
+    for columns, diagonal in tree["frames_list"]:
+        parts["frame_count"].append(np.array([len(columns)]))
+        parts["frame_column"].append(index[np.asarray(columns, dtype=np.int64)])
+        parts["frame_diagonal"].append(np.asarray(diagonal))
+
+
+def _gather(parts: Parts) -> dict[str, npt.NDArray[Any]]:
+    def join(name: str, dtype: Any) -> npt.NDArray[Any]:
+        return np.concatenate([np.empty(0), *parts[name]]).astype(dtype)
+
+    arrays = {name: join(name, np.int64) for name in _FLAT}
+    for kind, values in _RAGGED.items():
+        counts = join(f"{kind}_count", np.int64)
+        arrays[f"{kind}_offset"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        for name in values:
+            arrays[name] = join(name, np.float64 if name in ("coef_value", "frame_diagonal") else np.int64)
+    return arrays

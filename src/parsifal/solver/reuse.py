@@ -1,0 +1,51 @@
+"""What one solve leaves for the next on the same X and y: for another k, another gamma, other forced columns.
+
+The working set's Gram matrix depends on none of these. A dual point alpha with beta = X'alpha over every column is a
+bound for each of them, D_k(alpha) being another sum over the same beta: so the next problem starts with columns fixed
+before it has read X at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from parsifal.bound.dual import DualPoint
+from parsifal.bound.working_set import Round, WorkingSet, first_columns
+from parsifal.design.identity import Sketch
+from parsifal.problem.problem import Problem
+
+_KEPT = 3  # dual points; each is p numbers
+
+
+@dataclass(kw_only=True)
+class Handover:
+    """The working set and the last priced points; empty before the first solve."""
+
+    work: WorkingSet | None = None
+    points: list[DualPoint] = field(default_factory=list)
+    sketch: Sketch | None = None  # to be filled by a read, for a checkpoint
+
+    def working_set(self, problem: Problem) -> WorkingSet:
+        """The working set for this problem: the one at hand, or a new one with its first columns."""
+        work = self.work
+        if work is None or work.problem.design is not problem.design or work.problem.y is not problem.y:
+            self.points.clear()
+            self.work = None
+            work = WorkingSet(problem)
+            work.sketch = self.sketch
+            work.add(first_columns(problem))
+            self.work = work
+            return work
+        work.problem, work.sketch = problem, self.sketch
+        forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)
+        if forced.size:
+            work.add(forced.astype(np.int64))
+        return work
+
+    def keep(self, last: Round) -> None:
+        """Keep the point of a round that has read all of X."""
+        if last.priced:
+            self.points.append(last.point.sparse)
+            del self.points[:-_KEPT]

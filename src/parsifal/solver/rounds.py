@@ -1,0 +1,258 @@
+"""The rounds of the root: few reads of X, an incumbent, a bound, and as many columns as possible fixed for good.
+
+First over all columns, each round a solve on the working set and a read that prices it; then, once few columns are
+left, in memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from parsifal.arrays import FixArray, FloatArray, IntArray
+from parsifal.bound.dual import DualPoint
+from parsifal.bound.held import HeldColumns
+from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
+from parsifal.bound.quadratic import Quadratic
+from parsifal.bound.tightening import Tightened, strain, tighten_all
+from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
+from parsifal.deadline import TimeUp, limited, seconds_left
+from parsifal.problem.gap import relative_gap
+from parsifal.solver.reduce import Reduced, columns_fit, fit_in_time, gram_pays, hold, reduce
+from parsifal.solver.reuse import Handover
+from parsifal.solver.root import Remainder, Root
+
+# An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
+_RESTART_GAP = 0.01
+
+# Seconds that the first round gets however short the limit: an answer without it would be the warm start and no bound.
+_FIRST_ROUND = 0.2
+
+
+def solve_root(
+    root: Root,
+    *,
+    deadline: float = np.inf,
+    report: Callable[[Root], None] = lambda root: None,
+    handover: Handover | None = None,
+) -> None:
+    """Run the root stage until the gap is closed, nothing moves any more, or the deadline passes.
+
+    Works on `root` in place: whatever interrupts it, the root holds the best incumbent and a valid bound. `handover`
+    is what an earlier solve on the same X and y has left, and takes what this one leaves.
+    """
+    handover = Handover() if handover is None else handover
+    solves = 0 if handover.work is None else handover.work.solves
+    try:
+        with limited(deadline=max(deadline, time.monotonic() + _FIRST_ROUND)):
+            work = handover.working_set(root.problem)
+            missing = np.setdiff1d(root.incumbent.support, work.index)
+            if missing.size:
+                work.add(missing)
+            if np.isinf(root.problem.gamma):
+                _gather_all(root, work)
+            elif not _begin_with(root, work, handover):
+                _read_rounds(root, work, deadline, report, handover)
+            if not root.done and time.monotonic() < deadline:
+                if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
+                    _reduced_rounds(root, work, deadline, report)
+                elif np.isfinite(root.problem.gamma):
+                    _hold_columns(root, work, report, handover)
+    except TimeUp:
+        root.cut_short()
+    finally:
+        held = handover.work
+        root.end(
+            solves=0 if held is None else max(0, held.solves - solves),
+            largest_square=0.0 if held is None else float(np.diag(held.gram).max(initial=0.0)),
+        )
+
+
+def _gather_all(root: Root, work: WorkingSet) -> None:
+    """Without a ridge no read fixes a column: as long as they are few enough, all of them are gathered."""
+    beta, _ = work.read(root.problem.y)
+    root.begin_without_ridge(beta)
+    if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
+        work.add(np.setdiff1d(np.flatnonzero(root.fix >= 0), work.index))
+
+
+def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
+    """Use what was handed over; whether it leaves so few columns that X need not be read."""
+    if not handover.points:
+        return False
+    q, fix = work.quadratic(), root.fix[work.index]
+    _offer_best(root, work, best_support(q, fix, _incumbent_in(root, fix, work.index)))
+    for point in reversed(handover.points):
+        _, count = root.fix_with(point.priced(root.problem, root.fix), root.fix, None, None)
+        if root.done or count < 0:
+            return True
+    return _few_left(root, work)
+
+
+def _few_left(root: Root, work: WorkingSet) -> bool:
+    """Whether the survivors are few enough to be gathered."""
+    left = int(np.count_nonzero(root.fix >= 0))
+    return left <= max(200, 3 * work.index.size) and gram_pays(root.problem, left, root.memory_limit)
+
+
+def _read_rounds(
+    root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None], handover: Handover
+) -> None:
+    """Rounds that read X: solve on the working set, price, find incumbents, fix."""
+    p = root.problem
+    # Where a read is cheap, early rounds need not be exact: columns still missing move the solution anyway.
+    inner = (FIRST_TOLERANCE if p.design.nbytes < SLICE_BYTES else 1e-6) * p.empty_objective
+    while True:
+        last = work.round(root.fix, inner)
+        handover.keep(last)
+        try:
+            with suppress(TimeUp):
+                _improve_on_working_set(root, work, last)
+        finally:
+            # Whatever ends the round, its bound and its record are kept.
+            _, count = root.fix_with(last.point, root.fix, None, None)
+        report(root)
+        if root.done or count < 0 or time.monotonic() >= deadline:
+            return
+        if _few_left(root, work):
+            return
+        added = work.violators(last, root.fix, max(100, work.index.size // 2))
+        if added.size:
+            work.add(added)
+            least = 0.1 * (root.target - root.cutoff)
+            inner = max(min(inner, 0.05 * (last.node.primal - last.point.bound)), least)
+        elif last.hurried:
+            # Once more, if the read took less than was kept for it.
+            if seconds_left() <= work.reserve:
+                root.cut_short()
+                return
+        elif inner > 1e-2 * (root.target - root.cutoff) and last.node.stop != "stalled":
+            inner = max(0.1 * inner, 1e-3 * (root.target - root.cutoff))
+        else:
+            return
+
+
+def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
+    fix = root.fix[work.index]
+    usable = work.quadratic()
+    _offer_best(root, work, best_support(usable, fix, _starts(root, usable, fix, last.node.s, last.node.v, work.index)))
+
+
+def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
+    columns = None if work.columns is None else work.columns[:, support]
+    root.offer(fit_in_time(root.problem, work.index[support], columns))
+
+
+def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:
+    """Supports worth improving: the relaxation rounded, and the incumbent."""
+    return [round_relaxation(s, v, fix, q.k), *_incumbent_in(root, fix, index)]
+
+
+def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
+    """The incumbent as positions in `index`, if it is there and `fix` allows it."""
+    position = np.flatnonzero(np.isin(index, root.incumbent.support))
+    whole = position.size == root.incumbent.support.size and not np.any(fix[position] < 0)
+    return [position.astype(np.int64)] if whole else []
+
+
+def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Callable[[Root], None]) -> None:
+    """Rounds in memory: relax, improve, fix, shrink; tightened once fewer columns than rows are left."""
+    p = root.problem
+    reduced = reduce(p, work, root.fix)
+    v = reduced.quadratic.v0
+    tightened: Tightened | None = None
+    restarted = False
+    if np.isinf(p.gamma):
+        m = reduced.index.size
+        tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
+    while True:
+        if tightened is None and np.isinf(p.gamma):
+            _improve_without_relaxation(root, reduced)
+            return
+        q = reduced.quadratic if tightened is None else tightened.quadratic
+        scale = np.ones(q.size) if tightened is None else tightened.scale
+        tolerance = 0.1 * (root.target - root.cutoff)
+        node = q.relax(reduced.fix, v / scale, cutoff=root.cutoff, tolerance=tolerance)
+        within = 0.0 if tightened is None else strain(q, p.y, node, reduced.fix)
+        root.count(node.solves, within)
+        v = node.v * scale
+        dual = DualPoint(index=reduced.index, coef=node.best_v * scale, beta=node.best_beta, bound=node.bound)
+        diagonal = None if tightened is None else tightened.diagonal
+        try:
+            with suppress(TimeUp):
+                starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
+                root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
+                gap = relative_gap(root.incumbent.objective, max(root.lower_bound, node.bound))
+                missed = node.stop != "cutoff" and gap > max(_RESTART_GAP, root.rel_gap)
+                if missed and not restarted and time.monotonic() < deadline:
+                    restarted = True
+                    count = restart_count(reduced.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
+                    root.offer(reduced.fit(reduced.quadratic.restarts(reduced.fix, node.s, count)))
+        finally:
+            root.leave(Remainder(reduced=reduced, tightened=tightened, v=v))
+            new, count = root.fix_with(dual, reduced.fix, reduced.index, diagonal, q.gamma)
+        report(root)
+        if root.done or count < 0 or time.monotonic() >= deadline:
+            return
+        if count > 0:
+            v = v[new >= 0]
+            reduced = reduced.shrink(new)
+        m = reduced.index.size
+        can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
+        if count > 0 and (tightened is None or can_tighten):
+            tightened = tighten_all(reduced.quadratic) if can_tighten else None
+        elif tightened is None and can_tighten:
+            tightened = tighten_all(reduced.quadratic)
+            if tightened is None:
+                return
+        else:
+            return
+
+
+def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], handover: Handover) -> None:
+    """Hand the survivors on as columns: nothing is left to do here but to look for a better incumbent."""
+    p = root.problem
+    before = root.incumbent.objective
+    q, fix = work.quadratic(), root.fix[work.index]
+    node = q.relax(fix, work.v, cutoff=root.cutoff, tolerance=0.1 * (root.target - root.cutoff))
+    root.count(node.solves)
+    if relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap):
+        # On the working set, whose products are at hand.
+        count = restart_count(work.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
+        _offer_best(root, work, q.restarts(fix, node.s, count))
+        if root.incumbent.objective < before and handover.points:
+            root.fix_with(handover.points[-1].priced(p, root.fix), root.fix, None, None)
+            report(root)
+    index = np.flatnonzero(root.fix >= 0).astype(np.int64)
+    if root.done or not columns_fit(p, index.size, root.memory_limit):
+        return
+    reduced = hold(p, index, root.fix[index], root.memory_limit)
+    v = np.zeros(reduced.index.size)
+    inside = np.isin(work.index, reduced.index)
+    v[np.searchsorted(reduced.index, work.index[inside])] = node.v[inside]
+    root.leave(Remainder(reduced=reduced, tightened=None, v=v))
+    # The support may gain by a column outside the working set; with columns that have to be read, that would take long.
+    starts = _incumbent_in(root, reduced.fix, reduced.index) if isinstance(reduced.survivors, HeldColumns) else []
+    for start in starts:
+        support, value = reduced.survivors.local_search(reduced.fix, start)
+        if value < root.incumbent.objective:
+            root.offer(reduced.fit(support))
+    report(root)
+
+
+def _improve_without_relaxation(root: Root, reduced: Reduced) -> None:
+    """Without ridge and tightening: incumbents by greedy, swaps and restarts; the rest is the search's."""
+    q = reduced.quadratic
+    root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(q.size)))
+    with suppress(TimeUp):
+        root.offer(reduced.fit(best_support(q, reduced.fix, _incumbent_in(root, reduced.fix, reduced.index))))
+        # Restarts draw from the columns that explain most by themselves.
+        squares = np.maximum(np.diag(q.gram), np.finfo(np.float64).tiny)
+        alone = (q.beta0 + q.gram @ q.v0) ** 2 / squares
+        likely = np.argsort(-alone)[: max(50, 4 * min(q.k, q.size))]
+        s = np.zeros(q.size)
+        s[likely] = min(1.0, q.k / likely.size)
+        root.offer(reduced.fit(q.restarts(reduced.fix, s, min(30, restart_count(q.size, min(q.k, q.size))))))

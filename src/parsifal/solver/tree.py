@@ -1,0 +1,175 @@
+"""The search: branch and bound on the reduced problem, compiled; here only what goes in and what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import parsifal._core as _core
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.bound.held import DistantColumns, HeldColumns
+from parsifal.bound.quadratic import Quadratic
+from parsifal.deadline import TimeUp, check_time, limited
+from parsifal.problem.gap import Status
+from parsifal.solver.checkpoint import Checkpoint
+from parsifal.solver.reduce import Reduced, room
+from parsifal.solver.root import Root
+
+_TIGHTEN_AT_MOST = 100  # columns of a node's frame
+_HELD_BYTES = 1 << 28
+# gamma |x|^2 above which nodes are also closed by going through their completions: with a stronger ridge the relaxation
+# is the better bound.
+_WEAK_RIDGE = 1e5
+_LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
+BRANCHING = {rule.name: rule for rule in _core.Branching}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """How the search ended."""
+
+    status: Status
+    lower_bound: float
+    nodes: int
+    solves: int
+    depth: int
+    seconds: float
+    tree: dict[str, Any] | None
+    twins: IntArray  # (later, earlier) pairs of equal columns
+
+
+def run_search(
+    root: Root,
+    *,
+    time_limit: float = np.inf,
+    node_limit: float = np.inf,
+    threads: int = 1,
+    branching: str = "pseudo",
+    memory_limit: float = 2e9,
+    certificate_limit: float = 0,
+    poll: Callable[[float, float, float, float, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> SearchResult:
+    """Search the tree below the root; a better support, if there is one, is fitted on the data and put into `root`."""
+    reduced = root.reduced
+    if reduced is None or root.v is None:
+        raise ValueError("the root has not reduced the problem")
+    q = reduced.survivors
+    diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
+    started = time.monotonic()
+    twin = np.full(q.size, -1, dtype=np.int64)
+    # Twins only save work: where finding them takes too long, the search does without.
+    with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
+        twin = twins(reduced)
+    problem = q.compiled
+    options = _core.SearchOptions(
+        rel_gap=root.prune_gap,
+        abs_gap=root.prune_abs_gap,
+        time_limit=max(0.0, time_limit - (time.monotonic() - started)),
+        node_limit=node_limit,
+        threads=threads,
+        branching=BRANCHING[branching],
+        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - q.nbytes),
+        certificate_limit=certificate_limit,
+        save_every=np.inf if checkpoint is None else checkpoint.every,
+        rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
+        tighten_at_most=_TIGHTEN_AT_MOST,
+        # They need the products of all columns.
+        completions=root.problem.gamma * root.largest_square > _WEAK_RIDGE and isinstance(q, Quadratic),
+    )
+    try:
+        r = _core.search(
+            problem,
+            fix=reduced.fix,
+            w=root.v,
+            diagonal=diagonal,
+            twin=twin.tolist(),
+            objective=root.target,
+            options=options,
+            poll=poll,
+            state=None if checkpoint is None else checkpoint.tree,
+            save=None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
+            columns=_data(reduced),
+        )
+    except ValueError as error:
+        # The compiled side's word about a state that was read from a file.
+        if checkpoint is None or checkpoint.tree is None:
+            raise
+        raise checkpoint.damaged(error) from error
+    if r["improved"]:
+        root.offer(reduced.fit(np.asarray(r["support"], dtype=np.int64)))
+    root.raise_bound(r["lower_bound"])
+    return SearchResult(
+        # A limit may strike in the moment of the proof; and the search may run out of nodes without the bound to show
+        # for it (data beyond double precision).
+        status=root.settled(r["stop"]),
+        lower_bound=root.lower_bound,
+        nodes=r["nodes"],
+        solves=r["solves"],
+        depth=r["depth"],
+        seconds=r["seconds"],
+        tree=r if r["complete"] else None,
+        twins=np.stack([reduced.index[twin >= 0], reduced.index[twin[twin >= 0]]]),
+    )
+
+
+def _data(reduced: Reduced) -> FloatArray | None:
+    """The columns themselves where there is no ridge: they tell which depend on which, and inner products do not."""
+    p = reduced.problem
+    if np.isfinite(p.gamma) or 8 * p.n * reduced.index.size > _HELD_BYTES:
+        return None
+    return np.asfortranarray(p.design.columns(reduced.index))
+
+
+def twins(reduced: Reduced) -> IntArray:
+    """For each column the nearest earlier one that it repeats exactly (up to sign), or -1.
+
+    Of two equal columns the earlier goes first: every support with only the later one has an equal with the earlier.
+    """
+    if isinstance(reduced.survivors, HeldColumns):
+        return _equal_columns(reduced, reduced.survivors.columns)
+    if isinstance(reduced.survivors, DistantColumns):
+        return np.full(reduced.index.size, -1, dtype=np.int64)
+    gram = reduced.quadratic.gram
+    diagonal = np.diag(gram)
+    twin = np.full(diagonal.size, -1, dtype=np.int64)
+    # What the user forces breaks the symmetry.
+    usable = (diagonal > 0) & (reduced.problem.fix[reduced.index] == 0)
+    order = np.argsort(diagonal, kind="stable")
+    for a, b in itertools.pairwise(order[usable[order]]):
+        first, later = min(a, b), max(a, b)
+        if abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
+            continue
+        x, z = reduced.problem.design.columns(reduced.index[[first, later]]).T
+        if np.array_equal(x, z) or np.array_equal(x, -z):
+            twin[later] = first
+    return twin
+
+
+def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
+    """`twins` of columns that are at hand."""
+    twin = np.full(columns.shape[1], -1, dtype=np.int64)
+    free = reduced.problem.fix[reduced.index] == 0
+    last: dict[bytes, int] = {}
+    for j in np.flatnonzero(free):
+        if j % 1024 == 0:
+            check_time()
+        column = columns[:, j]
+        first = column[np.flatnonzero(column)[:1]]
+        if first.size == 0:
+            continue
+        # Signed so that the first entry is positive; adding 0.0 makes -0.0 zero.
+        key = hashlib.blake2b((column * np.sign(first[0]) + 0.0).tobytes()).digest()
+        earlier = last.get(key)
+        if earlier is not None and np.array_equal(np.abs(columns[:, earlier]), np.abs(column)):
+            twin[j] = earlier
+        last[key] = int(j)
+    return twin

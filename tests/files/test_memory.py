@@ -1,0 +1,459 @@
+"""Files that take little on the disk and much in memory: read within bounds, or refused with the remedy."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pytest
+import zarr
+from pyarrow import feather, ipc, parquet
+
+import parsifal as pf
+from parsifal.files.untrusted import Unreadable, load_arrays
+from parsifal.tabular import encode, read_table
+from parsifal.tabular.ipc import unpacked_size
+from parsifal.tabular.recipe import Recipe
+
+LONG, ROWS = "x" * 10_000, 60_000
+
+# The peak of a process that reads one file, less what it had before; the high-water mark of a child's resident
+# memory starts at its parent's in getrusage, not here.
+PROGRAM = """
+import json, sys
+from pathlib import Path
+import numpy, pyarrow.csv, pyarrow.feather, pyarrow.parquet, h5py, zarr
+import parsifal as pf
+from parsifal.tabular import SavedModel, load_proof, read_table
+
+def table(path):
+    return read_table(path).rows
+
+def levels(path):
+    from parsifal.tabular import encode
+    from parsifal.tabular.recipe import Recipe
+    table = read_table(path)
+    return encode(table, Recipe(target="y", categorical=("auto",))).rows
+
+def design(path):
+    design = pf.open_design(path)
+    return float(design.scan(numpy.zeros(design.shape[0])).xv[0])
+
+def checkpoint(path):
+    from parsifal.solver.checkpoint import _load
+    return len(_load(Path(path)))
+
+def mark():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+read = {"table": table, "levels": levels, "design": design, "certificate": pf.Certificate.load, "proof": load_proof,
+        "model": SavedModel.load, "checkpoint": checkpoint}[sys.argv[1]]
+before = mark()
+try:
+    read(sys.argv[2])
+    said = "read"
+except pf.ParsifalError as error:
+    said = f"{type(error).__name__}: {error}"
+print(json.dumps([said, 1024 * (mark() - before)]))
+"""
+
+
+def _text_file(path: Path) -> None:
+    parquet.write_table(pa.table({"s": [LONG] * ROWS, "y": np.arange(float(ROWS))}), path, compression="zstd")
+
+
+def _delta_file(path: Path) -> None:
+    table = pa.table({"s": [LONG] * ROWS})
+    parquet.write_table(table, path, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", compression="zstd")
+
+
+def _times(path: Path) -> None:
+    table = pa.table({"t": pa.array(np.arange(8_000_000), pa.timestamp("s"))})
+    parquet.write_table(table, path, use_dictionary=False, column_encoding="DELTA_BINARY_PACKED", compression="zstd")
+
+
+def _times_of_day(path: Path) -> None:
+    table = pa.table({"t": pa.array(np.arange(8_000_000, dtype=np.int32) % 86_400).cast(pa.time32("s"))})
+    parquet.write_table(table, path, compression="zstd")
+
+
+BOOK = {
+    "[Content_Types].xml": '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    '<Override PartName="/xl/workbook.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/sharedStrings.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>',
+    "_rels/.rels": '<?xml version="1.0"?><Relationships '
+    'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    'Target="xl/workbook.xml" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>',
+    "xl/workbook.xml": '<?xml version="1.0"?><workbook '
+    'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
+    '<sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<?xml version="1.0"?><Relationships '
+    'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    'Target="worksheets/sheet1.xml" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"/></Relationships>',
+}
+SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+)
+
+
+def _book(path: Path, rows: str, shared: str = "") -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in BOOK.items():
+            archive.writestr(name, content)
+        archive.writestr("xl/worksheets/sheet1.xml", SHEET.format(rows))
+        archive.writestr(
+            "xl/sharedStrings.xml",
+            f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{shared}</sst>',
+        )
+
+
+def _sheet(row: str, count: int) -> Callable[[Path], None]:
+    return lambda path: _book(path, row * count)
+
+
+def _shared_text(path: Path) -> None:
+    _book(path, "<row><c><v>1</v></c></row>" * 3, "<si><t>a</t></si>" * 2_000_000)
+
+
+def _lists(path: Path) -> None:
+    values = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(40_000_000)), 20_000)
+    parquet.write_table(pa.table({"l": values, "a": np.arange(2000.0)}), path, compression="zstd")
+
+
+def _decimals(path: Path) -> None:
+    parquet.write_table(pa.table({"d": pa.array([1] * 4_000_000).cast(pa.decimal128(25, 2))}), path)
+
+
+def _feather(columns: pa.Table) -> Callable[[Path], None]:
+    return lambda path: feather.write_feather(columns, path, compression="zstd")
+
+
+def _stream(path: Path) -> None:
+    schema = pa.schema([("a", pa.float64())])
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with pa.OSFile(str(path), "wb") as file, ipc.new_stream(file, schema, options=options) as writer:
+        writer.write_table(pa.table({"a": np.zeros(60_000_000)}))
+
+
+def _gzip(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"a,b\n")
+        for _ in range(15):
+            file.write(b"1,2\n" * 1_000_000)
+
+
+def _many_columns(path: Path) -> None:
+    names = ",".join(f"c{j}" for j in range(100_000))
+    path.write_text(f'"a,\nb",{names}\n' + ",".join("1" * 100_001) + "\n")
+
+
+def _arrays(**arrays: np.ndarray) -> Callable[[Path], None]:
+    return lambda path: np.savez_compressed(path, **arrays)
+
+
+def _certificate(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    certificate = pf.solve(rng.standard_normal((20, 5)), rng.standard_normal(20), k=2, gamma=1.0).certificate
+    assert certificate is not None
+    arrays = {name: np.asarray(value) for name, value in vars(certificate).items()}
+    arrays |= {"twin_later": np.zeros(60_000_000, np.int8), "format": np.asarray(1)}
+    np.savez_compressed(path, **arrays)
+
+
+def _hdf5(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.zeros((1000, 40_000)), chunks=(1000, 40_000), compression="gzip")
+
+
+def _hdf5_small_chunks(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.zeros((1000, 40_000)), chunks=(1000, 100), compression="gzip")
+
+
+def _zarr(path: Path) -> None:
+    # A chunk is stored whole, however little of it belongs to the array.
+    array = zarr.create_array(store=str(path), shape=(10, 10), chunks=(4000, 10_000), dtype="f8")
+    array[:] = 1.0
+
+
+def _json(path: Path) -> None:
+    path.write_text('{"format": "parsifal-model", "version": 1, "features": [' + "[]," * 500_000 + "[]]}")
+
+
+ZEROS = np.zeros(500_000)
+CASES: dict[str, tuple[str, str, Callable[[Path], None], str]] = {
+    "text that repeats": ("table", "x.parquet", _text_file, "read"),
+    "text that repeats, as levels": ("levels", "x.parquet", _text_file, "read"),
+    "text that repeats, by differences": ("table", "x.parquet", _delta_file, "PARSIFAL_READ_LIMIT="),
+    "times": ("table", "x.parquet", _times, "read"),
+    "times of day": ("table", "x.parquet", _times_of_day, "PARSIFAL_READ_LIMIT="),
+    "a sheet that repeats": (
+        "table",
+        "x.xlsx",
+        _sheet("<row>" + "<c><v>1</v></c>" * 4 + "</row>", 2_000_000),
+        "PARSIFAL",
+    ),
+    "a sheet with far cells": (
+        "table",
+        "x.xlsx",
+        _sheet('<row><c r="XFD1"><v>1</v></c></row>', 3000),
+        "PARSIFAL_READ_LIMIT=",
+    ),
+    "text of a sheet": ("table", "x.xlsx", _shared_text, "PARSIFAL_READ_LIMIT="),
+    "keys of JSON": (
+        "table",
+        "x.jsonl",
+        lambda path: path.write_text("".join(f'{{"k{j}": 1}}\n' for j in range(4000))),
+        "PARSIFAL_READ_LIMIT=",
+    ),
+    "empty values of JSON": (
+        "table",
+        "x.jsonl",
+        lambda path: path.write_text('{"a":[],"b":{},"c":1}\n' * 300_000),
+        "read",
+    ),
+    "lists": ("table", "x.parquet", _lists, "read"),
+    "decimals of a design": ("design", "x.parquet", _decimals, "read"),
+    "zeros in Parquet": (
+        "table",
+        "x.parquet",
+        lambda path: parquet.write_table(pa.table({f"c{j}": ZEROS for j in range(100)}), path),
+        "PARSIFAL_READ_LIMIT=",
+    ),
+    "zeros in Feather": (
+        "table",
+        "x.feather",
+        _feather(pa.table({f"c{j}": ZEROS for j in range(190)})),
+        "PARSIFAL_READ_LIMIT=",
+    ),
+    "nothing at all in Feather": ("table", "x.feather", _feather(pa.table({"a": pa.nulls(90_000_000)})), "READ_LIMIT="),
+    "a dictionary in Feather": (
+        "table",
+        "x.feather",
+        _feather(pa.table({"a": pa.DictionaryArray.from_arrays(pa.array(np.zeros(ROWS, np.int32)), [LONG])})),
+        "read",
+    ),
+    "zeros in a stream": ("table", "x.arrow", _stream, "PARSIFAL_READ_LIMIT="),
+    "many columns of text": ("table", "x.csv", _many_columns, "PARSIFAL_READ_LIMIT="),
+    "compressed text": ("table", "x.csv.gz", _gzip, "unpack it first"),
+    "an archive of a table": ("table", "x.npz", _arrays(X=np.zeros((1000, 60_000), np.float32)), "READ_LIMIT="),
+    "small integers in a certificate": ("certificate", "x.npz", _certificate, "limit=480"),
+    "small integers in a proof": ("proof", "x.npz", _certificate, "PARSIFAL_READ_LIMIT="),
+    "small integers in a checkpoint": (
+        "checkpoint",
+        "x.npz",
+        _arrays(format=np.asarray(2), a=np.zeros(60_000_000, np.int8)),
+        "READ_LIMIT=",
+    ),
+    "a model": ("model", "x.json", _json, "is damaged"),
+    "chunks of HDF5": ("design", "x.h5", _hdf5, "memory_limit=1280000000"),
+    "small chunks of HDF5": ("design", "x.h5", _hdf5_small_chunks, "read"),
+    "a chunk of Zarr": ("design", "x.zarr", _zarr, "memory_limit=1280000000"),
+}
+
+
+def measured(kind: str, path: Path, **environment: str) -> tuple[str, int]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, kind, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    said, peak = json.loads(done.stdout)
+    return said, peak
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's account of memory")
+@pytest.mark.parametrize("case", CASES)
+def test_memory_is_in_proportion_to_the_file(case: str, tmp_path: Path) -> None:
+    kind, name, write, words = CASES[case]
+    path = tmp_path / name
+    write(path)
+    size = path.stat().st_size
+    said, peak = measured(kind, path)
+    assert words in said
+    # 64 MB or a hundred times the file, twice where it is converted, and what allocators keep.
+    assert peak <= 200e6 + 100 * size, f"{peak / 1e6:.0f} MB for {size} bytes: {said}"
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's account of memory")
+def test_the_measurement_sees_what_a_user_allows(tmp_path: Path) -> None:
+    feather.write_feather(pa.table({f"c{j}": ZEROS for j in range(100)}), tmp_path / "x.feather", compression="zstd")
+    said, peak = measured("table", tmp_path / "x.feather", PARSIFAL_READ_LIMIT="4e8")
+    assert said == "read"
+    assert peak > 350e6
+
+
+def test_what_is_allowed_must_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.csv").write_text("a,y\n1,2\n2,3\n")
+    for word in ("much", "-1", "nan", "inf"):
+        monkeypatch.setenv("PARSIFAL_READ_LIMIT", word)
+        with pytest.raises(pf.InputError, match=r"PARSIFAL_READ_LIMIT is .*; it must be a number of bytes, e\.g\. 8e9"):
+            read_table(tmp_path / "x.csv")
+    monkeypatch.setenv("PARSIFAL_READ_LIMIT", " ")
+    assert read_table(tmp_path / "x.csv").rows == 2
+
+
+def test_a_large_certificate_can_be_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _certificate(tmp_path / "x.npz")
+    with pytest.raises(pf.InputError, match=r"not a readable Parsifal certificate: it would take 48\d{7} bytes"):
+        pf.Certificate.load(tmp_path / "x.npz")
+    assert pf.Certificate.load(tmp_path / "x.npz", limit=5e8).twin_later.size == 60_000_000
+    monkeypatch.setenv("PARSIFAL_READ_LIMIT", "5e8")
+    assert pf.Certificate.load(tmp_path / "x.npz").twin_later.dtype == np.int64
+
+
+def test_every_proof_within_the_default_limit_is_read(tmp_path: Path) -> None:
+    """However well it compresses: 64 MB is what `certificate_limit` allows by default."""
+    rng = np.random.default_rng(0)
+    certificate = pf.solve(rng.standard_normal((20, 5)), rng.standard_normal(20), k=2, gamma=1.0).certificate
+    assert certificate is not None
+    arrays = {name: np.asarray(value) for name, value in vars(certificate).items()}
+    room = int(64e6 - certificate.nbytes) // 8
+    arrays |= {"twin_later": np.zeros(room, np.int64), "format": np.asarray(1)}
+    np.savez_compressed(tmp_path / "x.npz", **arrays)
+    assert (tmp_path / "x.npz").stat().st_size < 200_000
+    assert pf.Certificate.load(tmp_path / "x.npz").nbytes == pytest.approx(64e6, abs=1e3)
+
+
+def test_only_what_numpy_writes(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("X.npy", b"\x93NUMPY")
+    with pytest.raises(Unreadable, match=r"'X\.npy' is compressed in a way that NumPy does not write"):
+        load_arrays(tmp_path / "x.npz")
+
+
+# ---- Nothing is lost by it
+
+
+def _mixed() -> pa.Table:
+    return pa.table(
+        {
+            "text": ["a", None, "b", "a"] * 5000,
+            "large": pa.array(["é", "b", None, "longer text"] * 5000, pa.large_string()),
+            "levels": pa.array([None, "b", "c", "c"] * 5000).dictionary_encode(),
+            "codes": pa.array([1.5, None, 2.0, 2.0] * 5000).dictionary_encode(),
+            "when": pa.array([0, 1, None, 2] * 5000, pa.timestamp("s")),
+            "day": pa.array([0, 1, None, 2] * 5000, pa.date32()),
+            "hour": pa.array([0, 1, None, 2] * 5000, pa.time32("s")),
+            "money": pa.array([1, 2, None, 4] * 5000).cast(pa.decimal128(25, 2)),
+            "flag": [True, False, True, True] * 5000,
+            "gaps": [True, None, True, True] * 5000,
+            "int": pa.array([1, 2, 3, 4] * 5000, pa.int8()),
+            "single": pa.array([1, None, 3, 4] * 5000, pa.float32()),
+            "half": pa.array(np.array([1, 2, 3, 4] * 5000, np.float16)),
+            "none": pa.nulls(20_000),
+            "lists": pa.array([[1], [2, 3], None, []] * 5000),
+            "bytes": pa.array([b"a", b"b", None, b"c"] * 5000),
+        }
+    )
+
+
+EXPECTED = {
+    "text": ["a", None, "b", "a"],
+    "large": ["é", "b", None, "longer text"],
+    "levels": [None, "b", "c", "c"],
+    "codes": [1.5, np.nan, 2.0, 2.0],
+    "when": np.array(["1970-01-01T00:00:00", "1970-01-01T00:00:01", "NaT", "1970-01-01T00:00:02"], "M8[s]").tolist(),
+    "day": np.array(["1970-01-01", "1970-01-02", "NaT", "1970-01-03"], "M8[D]").tolist(),
+    "hour": ["00:00:00", "00:00:01", None, "00:00:02"],
+    "money": [1.0, 2.0, np.nan, 4.0],
+    "flag": [True, False, True, True],
+    "gaps": [1.0, np.nan, 1.0, 1.0],
+    "int": [1, 2, 3, 4],
+    "single": [1.0, np.nan, 3.0, 4.0],
+    "half": [1.0, 2.0, 3.0, 4.0],
+    "none": [np.nan] * 4,
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "groups", "plain", "feather", "uncompressed", "stream", "views"])
+def test_columns_come_as_they_are(form: str, tmp_path: Path) -> None:
+    table = _mixed()
+    path = tmp_path / ("x.parquet" if form in ("parquet", "groups", "plain") else "x.feather")
+    if form == "stream":
+        with pa.OSFile(str(path), "wb") as file, ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=700)
+    elif form in ("feather", "uncompressed", "views"):
+        if form == "views":
+            table = table.set_column(0, "text", table["text"].cast(pa.string_view()))
+        feather.write_feather(table, path, compression="uncompressed" if form == "uncompressed" else "lz4")
+    else:
+        half = table.drop_columns(["half"]) if form == "plain" else table
+        parquet.write_table(
+            half, path, row_group_size=333 if form == "groups" else 20_000, use_dictionary=form != "plain"
+        )
+    found = read_table(path)
+    for name in found.names:
+        if name in ("lists", "bytes"):
+            with pytest.raises(
+                pf.DataError, match=f"column '{name}' of .* has type .*neither numbers, text nor dates; leave"
+            ):
+                found[name]
+            continue
+        column, expected = found[name], EXPECTED[name] * 5000
+        if name in ("when", "day"):
+            expected = np.array(expected, column.dtype)
+        assert column.dtype.kind == ("O" if isinstance(expected[3], str) else np.asarray(expected).dtype.kind)
+        if column.dtype.kind == "O":
+            assert all(a == b for a, b in zip(column, expected, strict=True))
+        else:
+            np.testing.assert_array_equal(column, expected)
+
+
+def test_equal_texts_are_one(tmp_path: Path) -> None:
+    feather.write_feather(pa.table({"a": ["some text", "other"] * 1000}), tmp_path / "x.feather")
+    column = read_table(tmp_path / "x.feather")["a"]
+    assert len({id(text) for text in column}) == 2
+
+
+def test_the_most_frequent_level_fills_gaps(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("c,y\nb,1\na,2\n,3\na,5\nb,4\nc,1\n")
+    encoded = encode(read_table(tmp_path / "x.csv"), Recipe(target="y", categorical=("c",), impute="median"))
+    (code,) = encoded.codes
+    assert code.levels == ("a", "b", "c")
+    assert code.fill == "a"
+
+
+def test_the_size_of_an_arrow_file_is_that_of_its_buffers(tmp_path: Path) -> None:
+    table = pa.table({"a": np.random.default_rng(0).standard_normal(10_000), "s": ["text"] * 10_000})
+    for compression in ("uncompressed", "lz4", "zstd"):
+        feather.write_feather(table, tmp_path / "x.feather", compression=compression, chunksize=999)
+        needed = unpacked_size(tmp_path / "x.feather")
+        assert table.nbytes <= needed <= 1.2 * table.nbytes + 10_000
+    with pa.OSFile(str(tmp_path / "x.arrow"), "wb") as file, ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=999)
+    assert table.nbytes <= unpacked_size(tmp_path / "x.arrow") <= 1.2 * table.nbytes + 10_000
+
+
+def test_a_header_in_quotes_is_counted_as_it_is_read(tmp_path: Path) -> None:
+    from parsifal.tabular.textfile import _header_columns
+
+    for header, count in (
+        ("a,b\n", 2),
+        ('"a,b",c\r\n1', 2),
+        ('"a\n""x"",b",c', 2),
+        ('a"b,c\n', 2),
+        ('"open,', 1),
+        ("", 1),
+    ):
+        assert _header_columns(header, ",") == count
+    assert _header_columns("\n\na;b;c\n1;2;3", ";") == 3

@@ -1,0 +1,125 @@
+"""Best subset selection without a ridge, or with hardly one, held against enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parsifal as pf
+import parsifal._core as core
+from parsifal.bound.quadratic import Quadratic
+from parsifal.bound.rounding import Rounding, sum_unit
+
+SEEDS = range(60)
+REL_GAP = 1e-6
+
+
+def case(seed: int) -> dict[str, Any]:
+    """A small problem: plain, correlated, with equal or dependent columns, either form, some columns forced."""
+    rng = np.random.default_rng([18, seed])
+    n, p = int(rng.integers(6, 30)), int(rng.integers(3, 12))
+    X = rng.standard_normal((n, p))
+    if rng.random() < 0.4:
+        X = X @ (np.eye(p) + 2 * rng.random() * rng.standard_normal((p, p)) * (rng.random((p, p)) < 0.3))
+    if rng.random() < 0.25:
+        X[:, 0] = X[:, -1]
+    if rng.random() < 0.25:
+        X[:, 1] = X[:, -1] + X[:, 0]
+    y = X @ (rng.standard_normal(p) * (rng.random(p) < 0.4)) + (0.1 + rng.random()) * rng.standard_normal(n)
+    order = rng.permutation(p)
+    return {
+        "X": X,
+        "y": y,
+        "k": int(rng.integers(1, min(p, 6) + 1)),
+        "gamma": float(rng.choice([np.inf, np.inf, 1e8, 1e5, 0.5])),
+        "penalty": float(rng.choice([0.0, 0.0, 0.3])),
+        "force_in": [int(order[0])] if rng.random() < 0.3 else None,
+        "force_out": [int(order[1])] if rng.random() < 0.3 else None,
+    }
+
+
+def optimum(X: Any, y: Any, k: int, gamma: float, penalty: float, force_in: Any, force_out: Any) -> float:
+    """The least objective, by NumPy's least squares on every support."""
+    forced = list(force_in or [])
+    free = [j for j in range(X.shape[1]) if j not in forced and j not in (force_out or [])]
+    ridge, best = 0.0 if np.isinf(gamma) else 1 / gamma, np.inf
+    for size in range(k - len(forced) + 1):
+        for more in combinations(free, size):
+            support = forced + list(more)
+            A = np.vstack([X[:, support], np.sqrt(ridge) * np.eye(len(support))])
+            b = np.concatenate([y, np.zeros(len(support))])
+            w = np.linalg.lstsq(A, b, rcond=1e-11)[0]
+            best = min(best, 0.5 * float(np.sum((b - A @ w) ** 2)) + penalty * len(support))
+    return best
+
+
+def quadratic(X: Any, y: Any, k: int, gamma: float, penalty: float) -> Quadratic:
+    gram = np.asfortranarray(X.T @ X)
+    unit, size = sum_unit(X.shape[0]), float(np.linalg.norm(y))
+    errors = Rounding(
+        norm=np.sqrt(np.diag(gram)), unit=unit, error=unit * size, base=unit * size**2, drift=0.0, reach=size
+    )
+    return Quadratic(
+        gram=gram, v0=np.zeros(X.shape[1]), beta0=X.T @ y, ls0=0.5 * float(y @ y), gamma=gamma, penalty=penalty, k=k,
+        rounding=errors,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_solve_against_enumeration(seed: int) -> None:
+    asked = case(seed)
+    best, size = optimum(**asked), 0.5 * float(asked["y"] @ asked["y"])
+    sol = pf.solve(**asked, threads=1 + seed % 2)
+    assert sol.lower_bound <= best + 1e-9 * size
+    assert sol.objective == pytest.approx(best, rel=2 * REL_GAP, abs=1e-9 * size)
+    assert sol.status in ("optimal", "precision")
+    assert pf.check(sol.certificate, asked["X"], asked["y"])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_completions_against_enumeration(seed: int) -> None:
+    """Whatever the work allowed: the bound is one, and what is closed has been found."""
+    asked = case(seed)
+    X, y, k = asked["X"], asked["y"], asked["k"]
+    best, size = optimum(**asked), 0.5 * float(y @ y)
+    fix = np.zeros(X.shape[1], dtype=np.int8)
+    fix[asked["force_in"] or []] = 1
+    fix[asked["force_out"] or []] = -1
+    q = quadratic(X, y, k, asked["gamma"], asked["penalty"])
+    for objective in (best, 1.3 * best + 0.1, size + asked["penalty"] * k):
+        for work in (np.inf, 300.0, 0.0):
+            found = core.complete(q.compiled, fix=fix, objective=objective, rel_gap=REL_GAP, most_work=work)
+            assert found["bound"] <= best + 1e-9 * size
+            if not found["closed"]:
+                assert found["done"] <= len(found["branch"])
+                continue
+            if best < objective * (1 - REL_GAP) - 1e-9 * size and found["bound"] > 0.5 * best:
+                assert found["value"] == pytest.approx(best, rel=2 * REL_GAP, abs=1e-9 * size)
+
+
+def test_more_columns_than_rows_and_k_beyond_them() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((8, 20)), rng.standard_normal(8)
+    sol = pf.solve(X, y, k=12, gamma=np.inf)
+    assert sol.objective == pytest.approx(0.0, abs=1e-20)
+    assert sol.support.size <= 12
+
+
+def test_no_ridge_is_the_limit_of_weak_ones() -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(60, 40, 4, rho=0.5, sqrt_snr=3.0, random_state=1)
+    without, weak = (pf.solve(X, y, k=4, gamma=gamma) for gamma in (np.inf, 1e9))
+    assert without.status == weak.status == "optimal"
+    assert np.array_equal(without.support, weak.support)
+    assert without.objective == pytest.approx(weak.objective, rel=1e-6)
+
+
+def test_more_columns_than_rows_is_proven() -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(60, 200, 3, sqrt_snr=3.0, random_state=0)
+    one, two = (pf.solve(X, y, k=3, gamma=np.inf, threads=threads) for threads in (1, 2))
+    assert one.status == two.status == "optimal"
+    assert one.objective == pytest.approx(two.objective, rel=1e-9)
+    assert pf.check(one.certificate, X, y)
+    assert not pf.check(one.certificate, X, y + 0.1)

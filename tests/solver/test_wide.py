@@ -1,0 +1,189 @@
+"""Survivors that are held as columns: the same answers as from a Gram matrix, within the memory, for every wish."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parsifal as pf
+import parsifal.solver.reduce as reducing
+from benchmarks.speed.wide import blocks
+from parsifal.bound.held import HeldColumns, gather_columns
+from parsifal.bound.quadratic import Quadratic
+from parsifal.bound.rounding import Rounding, sum_unit
+from parsifal.design import as_design
+from parsifal.solver.tree import twins
+
+GAMMA = 0.15
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are held however few they are; a search on more than 300 of them is on working sets."""
+    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
+    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+
+
+def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    return blocks(n, p, k, 2.5, seed)
+
+
+@pytest.mark.parametrize("wish", [{}, {"penalty": 1.5}, {"force_in": [3], "force_out": [7, 8]}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_are_those_of_the_gram_matrix(seed: int, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _data(seed)
+    plain = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
+    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
+    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
+    assert plain.status == sol.status == "optimal"
+    assert sol.stats["nodes"] > 0
+    assert sol.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert pf.check(sol.certificate, X, y)
+
+
+def test_a_proof_holds_in_exact_arithmetic(held: None) -> None:
+    X, y = _data(5, n=40, p=400, k=3)
+    sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=1)
+    assert sol.status == "optimal"
+    assert sol.stats["nodes"] > 0
+    assert pf.check(sol.certificate, X, y, exact=True)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-5, 1e5, 1e70])
+def test_units_change_nothing(held: None, scale: float) -> None:
+    X, y = _data(1, n=40, p=400, k=3)
+    plain = pf.solve(X, y, k=3, gamma=GAMMA, threads=1)
+    sol = pf.solve(X, scale * y, k=3, gamma=GAMMA, threads=1)
+    assert sol.status == "optimal"
+    assert np.array_equal(sol.support, plain.support)
+    assert sol.objective == pytest.approx(scale**2 * plain.objective, rel=1e-6)
+
+
+def test_columns_of_very_different_sizes(held: None) -> None:
+    X, y = _data(2, n=40, p=400, k=3)
+    X = X * np.exp(np.random.default_rng(0).normal(0, 3, X.shape[1]))
+    X[0, 5] = 1e4  # one large entry leaves little for the others to be seen by
+    sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=1, node_limit=200)
+    assert pf.check(sol.certificate, X, y)
+
+
+def test_repeatable_with_one_thread(held: None) -> None:
+    X, y = _data(3)
+    first, second = (pf.solve(X, y, k=4, gamma=GAMMA, threads=1, node_limit=40) for _ in range(2))
+    assert first.lower_bound == second.lower_bound
+    assert first.stats["linear_systems"] == second.stats["linear_systems"]
+
+
+def test_equal_columns_are_found(held: None) -> None:
+    X, y = _data(4, n=40, p=400, k=3)
+    support = pf.solve(X, y, k=3, gamma=GAMMA, threads=1).support
+    X = np.concatenate([X, X[:, support[:1]], -X[:, support[1:2]]], axis=1)
+    sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=1)
+    assert sol.status == "optimal"
+    assert pf.check(sol.certificate, X, y)
+    problem = type("P", (), {"fix": np.zeros(402, dtype=np.int8)})
+    columns = HeldColumns(columns=np.asfortranarray(X), y=y, gamma=GAMMA, penalty=0.0, k=3, cache=1e6)
+    reduced = reducing.Reduced(
+        problem=problem, index=np.arange(402), fix=np.zeros(402, dtype=np.int8), survivors=columns
+    )
+    found = twins(reduced)
+    assert found[400] == support[0]
+    assert found[401] == support[1]
+    assert np.count_nonzero(found >= 0) == 2
+
+
+@pytest.mark.parametrize("cache", [0.0, 2e4, 1e8], ids=["none", "some", "all"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_local_search_on_columns(cache: float, dtype: type) -> None:
+    """Whatever room there is for products, moves are priced as by the whole Gram matrix."""
+    X, y = blocks(50, 300, 4, 2.0, 1, dtype)
+    wide = X.astype(np.float64)
+    gram = np.asfortranarray(wide.T @ wide)
+    rounding = Rounding(norm=np.sqrt(np.diag(gram)), unit=sum_unit(50), error=0, base=0, drift=0, reach=0)
+    zero = np.zeros(300)
+    whole = Quadratic(
+        gram=gram, v0=zero, beta0=wide.T @ y, ls0=0.5 * y @ y, gamma=0.2, penalty=0.0, k=4, rounding=rounding
+    )
+    some = HeldColumns(columns=X, y=y, gamma=0.2, penalty=0.0, k=4, cache=cache)
+    fix = np.zeros(300, dtype=np.int8)
+    fix[17] = -1
+    for start in ([], [0, 50, 100, 150], [299]):
+        support, value = whole.local_search(fix, np.array(start, dtype=np.int64), greedy=True)
+        found, same = some.local_search(fix, np.array(start, dtype=np.int64), greedy=True)
+        assert np.array_equal(found, support)
+        assert same == pytest.approx(value, rel=1e-10)
+
+
+def test_storage_is_kept() -> None:
+    random = np.random.default_rng(0)
+    single = random.standard_normal((20, 30)).astype(np.float32)
+    index = np.array([2, 5, 29])
+    assert gather_columns(as_design(single), index).dtype == np.float32
+    double = single.astype(np.float64)
+    assert gather_columns(as_design(double), index).dtype == np.float32
+    double[3, 29] += 1e-12
+    held = gather_columns(as_design(double), index)
+    assert held.dtype == np.float64
+    assert held.flags.f_contiguous
+    np.testing.assert_array_equal(held, double[:, index])
+
+
+def test_the_search_goes_on_from_a_checkpoint(held: None, tmp_path: Path) -> None:
+    X, y = _data(6)
+    kw: dict[str, Any] = {"k": 4, "gamma": GAMMA, "threads": 1}
+    whole = pf.solve(X, y, **kw)
+    file = tmp_path / "state.npz"
+    part = pf.solve(X, y, checkpoint=file, node_limit=5, **kw)
+    assert part.status == "node_limit"
+    rest = pf.solve(X, y, checkpoint=file, **kw)
+    assert rest.status == "optimal"
+    assert rest.objective == pytest.approx(whole.objective, rel=1e-6)
+    assert pf.check(rest.certificate, X, y)
+    other = X.copy()
+    other[0, 0] += 1.0
+    with pytest.raises(pf.InputError, match="made from another X"):
+        pf.solve(other, y, checkpoint=file, **kw)
+
+
+_WITHIN_LIMIT = """
+import resource
+import numpy as np
+import parsifal as pf
+from benchmarks.guards.memory import peak_increase
+from benchmarks.speed.wide import blocks
+
+X, y = blocks(60, 12_000, 5, 2.0, 0)
+pf.solve(X[:, :100], y, k=2, gamma=0.1)
+found = []
+grown = peak_increase(lambda: found.append(
+    pf.solve(X, y, k=5, gamma=0.1, threads=2, node_limit=150, memory_limit=100e6, certificate_limit=0)))
+print(grown, found[0].status, found[0].stats["nodes"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_memory_limit_holds_where_a_gram_matrix_would_not_fit() -> None:
+    """8 m^2 bytes would be 1.2 GB; the limit is 100 MB, and the search runs all the same."""
+    run = subprocess.run([sys.executable, "-c", _WITHIN_LIMIT], capture_output=True, text=True, timeout=300, check=True)
+    grown, status, nodes = run.stdout.split()
+    assert status == "node_limit"
+    assert int(nodes) == 150
+    assert int(grown) < 100e6
+
+
+def test_columns_that_do_not_fit_are_read_when_they_are_needed(held: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coarse copy prices the nodes; the bound is over all columns, and the proof holds for X."""
+    X, y = _data(3, n=40, p=400, k=3)
+    whole = pf.solve(X, y, k=3, gamma=GAMMA, threads=2)
+    monkeypatch.setattr(reducing, "held_bytes", lambda *_, **__: np.inf)
+    sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=2)
+    assert sol.status == "optimal"
+    assert sol.stats["nodes"] > 0
+    assert sol.objective == pytest.approx(whole.objective, rel=1e-6)
+    assert pf.check(sol.certificate, X, y)

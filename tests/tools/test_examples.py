@@ -1,0 +1,54 @@
+"""Every example runs, and shows what it says it shows."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHOWN = {
+    "equation_discovery.py": "5 of 5 terms found, 0 false; optimal",
+    "kernels.py": "the best 3 of 120 kernels: linear(x1), rbf(x0; gamma=0.5), rbf(x2, x3; gamma=0.5)\noptimal",
+    "breast_cancer.py": "parsifal, optimal",
+    "diabetes_interactions.py": "k = 7: R² 0.534, optimal",
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_example_runs(name: str) -> None:
+    command = [sys.executable, "-W", "error", "-X", "utf8", str(EXAMPLES / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert SHOWN[name] in done.stdout
+
+
+@pytest.mark.parametrize("example", sorted((EXAMPLES / "gallery").glob("*.py")), ids=lambda path: path.stem)
+def test_gallery_example_runs(example: Path) -> None:
+    if "pysindy" in example.stem:
+        pytest.importorskip("pysindy", reason="PySINDy comes with the environment of the docs")
+    command = [sys.executable, "-W", "error", "-X", "utf8", str(example)]
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "time_limit" not in done.stdout
+
+
+def test_heuristics_miss_the_optimum_by_more_than_half() -> None:
+    sol, rivals, names = runpy.run_path(str(EXAMPLES / "breast_cancer.py"))["compare"]()
+    assert sol.status == "optimal"
+    assert len(names) == 464
+    assert set(rivals) == {"orthogonal matching pursuit", "lasso"}
+    assert all(objective > 1.5 * sol.objective for objective in rivals.values())
+
+
+def test_the_papers_nonlinear_model_is_found() -> None:
+    module = runpy.run_path(str(EXAMPLES / "equation_discovery.py"))
+    for seed in range(5):
+        _, found, sol = module["discover"](*module["paper_data"](200, seed=seed), 5)
+        assert found == set(module["TERMS"])
+        assert sol.status == "optimal"

@@ -1,0 +1,54 @@
+"""The script that counts tables which fit at first try (scripts/first_try.py)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scripts.first_try import attempt, target_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    rows = [f"p{i},{'uv'[i % 2]},{rng.normal():.3f},{rng.normal():.3f}" for i in range(40)]
+    (tmp_path / "good.csv").write_text("\n".join(["name,g,a,y", *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "names.csv").write_text("name,y\na,1\nb,2\nc,4\nd,3\n", encoding="utf-8")
+    (tmp_path / "words.csv").write_text("a,b\nu,v\nw,x\n", encoding="utf-8")
+    (tmp_path / "notes.pdf").write_text("no table", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_target_is_the_last_number(folder: Path) -> None:
+    assert target_of(folder / "good.csv") == "y"
+    assert target_of(folder / "words.csv") is None
+
+
+def test_the_steps_of_one_table(folder: Path) -> None:
+    assert [step for step, well, _ in attempt(folder / "good.csv", 10.0) if well] == [
+        "fit",
+        "proven",
+        "check",
+        "predict",
+    ]
+    ((step, well, words),) = attempt(folder / "names.csv", 10.0)
+    assert (step, well) == ("fit", False)
+    assert "no columns left to choose from: name" in words
+
+
+def test_the_share_is_printed_and_held(folder: Path) -> None:
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, str(ROOT / "scripts" / "first_try.py"), str(folder), *options]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    result = run()
+    assert result.returncode == 1
+    assert "fit: 1 of 2 (50.0%)" in result.stdout
+    assert "nothing to explain: 1 of 1" in result.stdout
+    assert run("--least", "0.5").returncode == 0
