@@ -52,5 +52,5 @@ def edge_note(gammas: Sequence[float], chosen: int) -> str | None:
     gamma = gammas[chosen]
     if len(gammas) < 3 or 0 < chosen < len(gammas) - 1 or math.isinf(gamma):
         return None
-    side, other = ("smallest", "smaller ones") if chosen == 0 else ("largest", "larger ones, up to np.inf")
+    side, other = ("smallest", "smaller ones") if chosen == 0 else ("largest", "larger ones, up to np.inf,")
     return f"the {side} of the gammas, {gamma:.4g}, is the best; {other} may be better still: give them as gammas"
