@@ -66,8 +66,8 @@ def test_adjusting_is_fitting_by_hand(seed: int) -> None:
 def test_columns_that_depend_on_each_other_are_no_error() -> None:
     X, y = data(1)
     X[:, 3] = 2 * X[:, 1] - X[:, 2] + 5.0
-    one = pf.SparseRegressor(k=2, adjust=[1, 2]).fit(X, y)
-    three = pf.SparseRegressor(k=2, adjust=[1, 2, 3]).fit(X, y)
+    one = pf.SparseRegressor(k=2, gamma=1.0, adjust=[1, 2]).fit(X, y)
+    three = pf.SparseRegressor(k=2, gamma=1.0, adjust=[1, 2, 3]).fit(X, y)
     assert three.objective_ == pytest.approx(one.objective_, rel=1e-9)
     np.testing.assert_allclose(one.predict(X), three.predict(X), rtol=1e-8)
     # Nothing is left of a column in the span of those adjusted for, so it is not chosen.
@@ -78,8 +78,9 @@ def test_columns_that_depend_on_each_other_are_no_error() -> None:
 def test_constant_columns_are_no_error() -> None:
     X, y = data(2)
     X[:, 0] = 4.0
-    model = pf.SparseRegressor(k=2, adjust=[0]).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), pf.SparseRegressor(k=2).fit(X, y).predict(X), rtol=1e-9)
+    model = pf.SparseRegressor(k=2, gamma=1.0, adjust=[0]).fit(X, y)
+    expected = pf.SparseRegressor(k=2, gamma=1.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["frame", "sparse", "fortran"])
