@@ -91,11 +91,17 @@ class Completions:
             return
         require(free.size <= _MOST_COLUMNS, f"more than {_MOST_COLUMNS} columns are free at an exhausted record")
         spread = place.spread(free, self.gather(free), room, self.c.independence)
-        for j in spread.unclear:
-            self.go_through(np.append(inside, j), free[free != j], room - 1)
+        self.one_by_one(inside, spread.unclear, free, room)
         # A set that takes off more, its price paid, is a support below the target.
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
+
+    def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:
+        """Proves: no support of `inside` and up to `room` columns of `free`, one of `some` among them, that counts is
+        below the target. A column that was tried is left out from there on: all sets with it have been looked at."""
+        for j in some:
+            free = free[free != j]
+            self.go_through(np.append(inside, j), free, room - 1)
 
     def settle(self, place: Place) -> bool:
         """Proves: the columns of the place alone are not below the target, or no support that counts has them.
@@ -146,9 +152,8 @@ class Completions:
         """
         d = G.diagonal().copy()
         little = d < _LITTLE
-        for j in np.flatnonzero(little):
-            self.go_through(np.append(inside, columns[j]), np.delete(columns, j), room - 1)
         if little.any():
+            self.one_by_one(inside, columns[little], columns, room)
             kept = np.flatnonzero(~little)
             columns, b, G, d = columns[kept], b[kept], G[np.ix_(kept, kept)], d[kept]
         room = min(room, columns.size)
