@@ -77,14 +77,17 @@ def check(
     )
 
 
-def provable_bound(certificate: Certificate, X: Any, y: Any) -> float:
-    """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing."""
+def provable_bound(certificate: Certificate, X: Any, y: Any, *, effort: float = float("inf")) -> float:
+    """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing.
+
+    Raises `OutOfEffort` where its exhausted records take more than `effort` places to go through.
+    """
     try:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             proof = plain(replace(certificate, lower_bound=0.0))
             data = Scaled(proof, Columns(X), response_of(y, certificate))
             _check_twins(proof, data)
-            tree = Records(proof, data, claim=-np.inf)
+            tree = Records(proof, data, claim=-np.inf, effort=effort)
             tree.verify()
             return data.told(tree.least)
     except Refused:

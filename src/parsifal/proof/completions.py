@@ -42,6 +42,10 @@ _NEAR = 0.95
 _SAFE = 1 + unit(64)
 
 
+class OutOfEffort(Exception):
+    """More would have to be tried than was allowed; nothing is known then."""
+
+
 class Completions:
     """Goes through the supports of places.
 
@@ -56,10 +60,14 @@ class Completions:
     strict : bool
         Whether an objective below the target ends it (`Refused`); otherwise the target is lowered to what is known of
         the objective.
+    effort : float
+        How many places may be looked at before it is given up (`OutOfEffort`).
     """
 
-    def __init__(self, c: Certificate, data: Scaled, *, target: float, strict: bool) -> None:
-        self.c, self.data, self.target, self.strict = c, data, target, strict
+    def __init__(
+        self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
+    ) -> None:
+        self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
         self.paid = 2 * data.penalty
         # What the elimination can do to the least eigenvalue of a set's matrix, and more.
         self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
@@ -86,6 +94,7 @@ class Completions:
             room -= 1
         if room < 0:
             return
+        self.spend()
         place = Place(self.data, inside)
         if not self.settle(place) or room == 0:
             return
@@ -95,6 +104,12 @@ class Completions:
         # A set that takes off more, its price paid, is a support below the target.
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
+
+    def spend(self) -> None:
+        """One more place is looked at."""
+        self.effort -= 1
+        if self.effort < 0:
+            raise OutOfEffort
 
     def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:
         """Proves: no support of `inside` and up to `room` columns of `free`, one of `some` among them, that counts is
@@ -150,6 +165,7 @@ class Completions:
         b and G are what is left of the problem of a `Spread` after elimination; the roundings of that change the
         entries by less than the spread has to spare (docs/numerics.md).
         """
+        self.spend()
         d = G.diagonal().copy()
         little = d < _LITTLE
         if little.any():

@@ -62,9 +62,11 @@ class Records:
         Its problem.
     claim : float
         What every leaf and every fixing has to reach, in scaled units; -inf: nothing, `least` is what they reach.
+    effort : float
+        How much may be tried at exhausted records (`Completions`).
     """
 
-    def __init__(self, c: Certificate, data: Scaled, claim: float) -> None:
+    def __init__(self, c: Certificate, data: Scaled, claim: float, effort: float = float("inf")) -> None:
         self.c, self.data, self.claim = c, data, claim
         self.least = np.inf  # the smallest bound that a leaf or a fixing rests on
         self.earlier = dict(zip(c.twin_later.tolist(), c.twin_earlier.tolist()))
@@ -77,7 +79,7 @@ class Records:
         self.frames: dict[int, Frame] = {}
         # Without a claim exhausted records are held to the objective, and tell what is below it.
         target = claim if claim > -np.inf else min(data.value(c.objective), _LARGEST)
-        self.completions = Completions(c, data, target=target, strict=claim > -np.inf)
+        self.completions = Completions(c, data, target=target, strict=claim > -np.inf, effort=effort)
         # Columns that the tree works on: gathered once all others are out.
         self.live: IntArray = np.zeros(0, dtype=np.int64)
         self.block = Tall(data.X, self.live)
