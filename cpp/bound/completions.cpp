@@ -446,6 +446,15 @@ bool Completions::bounded(Level& at, Index first, Index room, bool thorough) {
     }
 }
 
+void Completions::move(Level& at, size_t from, size_t to) {
+    at.column[to] = at.column[from];
+    at.origin[to] = at.origin[from];
+    at.z2[to] = at.z2[from];
+    at.beta[to] = at.beta[from];
+    at.gain[to] = at.gain[from];
+    at.worth[to] = at.worth[from];
+}
+
 // Leaves out the columns that do not reach the cutoff with the best others; whether there were any.
 bool Completions::drop(Level& at, Index room) {
     const double most = threshold(at);
@@ -456,14 +465,7 @@ bool Completions::drop(Level& at, Index room) {
     for (Index j = 0; j < at.size; ++j) {
         const auto b = static_cast<size_t>(j), a = static_cast<size_t>(kept);
         if (!(at.worth[b] + rest > most)) continue;
-        if (a != b) {
-            at.column[a] = at.column[b];
-            at.origin[a] = at.origin[b];
-            at.z2[a] = at.z2[b];
-            at.beta[a] = at.beta[b];
-            at.gain[a] = at.gain[b];
-            at.worth[a] = at.worth[b];
-        }
+        if (a != b) move(at, b, a);
         ++kept;
     }
     const bool any = kept < at.size;
@@ -476,7 +478,9 @@ bool Completions::drop(Level& at, Index room) {
 // The sets with one column more.
 void Completions::singles(Level& at, Index room) {
     const double paid = 2 * table_.price();
-    double most = threshold(at) + paid;
+    double most = threshold(at) + paid, largest = 0;
+    for (Index j = 0; j < at.size; ++j) largest = std::max(largest, at.gain[static_cast<size_t>(j)]);
+    if (!(largest > most)) return;
     for (Index j = 0; j < at.size; ++j) {
         const auto a = static_cast<size_t>(j);
         if (!(at.gain[a] > most)) continue;
@@ -601,9 +605,21 @@ void Completions::locate(Level& at) const {
     for (Index j = 0; j < at.size; ++j) at.place[static_cast<size_t>(at.column[static_cast<size_t>(j)])] = j;
 }
 
-// The sets that the columns in make with one column of the level and up to room - 1 of those from `from` on; if `near`
-// is given, only those with one of these columns.
-void Completions::descend(Index depth, Index position, Index from, Index room, const std::vector<Index>* near) {
+// Leaves out the columns that add nothing to those that are in, or of which nothing is known.
+void Completions::leave_out(Level& at, Index room, double sure) {
+    Index kept = 0;
+    for (Index j = 0; j < at.size; ++j) {
+        const auto b = static_cast<size_t>(j), a = static_cast<size_t>(kept);
+        if (!(at.z2[b] > sure) && !counts(at, at.z2[b], at.z2[b], room, at.column[b])) continue;
+        if (a != b) move(at, b, a);
+        ++kept;
+    }
+    at.size = kept;
+}
+
+// The sets that the columns in make with one column of the level and up to room - 1 of those from `from` on; with `near`,
+// only those with one of these columns.
+void Completions::descend(Index depth, Index position, Index from, Index room, std::span<const Pair> near) {
     Level &up = levels_[static_cast<size_t>(depth)], &at = levels_[static_cast<size_t>(depth) + 1];
     const auto c = static_cast<size_t>(position);
     const Index left = room - 1;
@@ -618,32 +634,38 @@ void Completions::descend(Index depth, Index position, Index from, Index room, c
     const auto steps = static_cast<size_t>(depth) * levels_[0].column.size();
     if (step_.size() < steps + levels_[0].column.size()) step_.resize(levels_.size() * levels_[0].column.size());
     double* step = step_.data() + steps;
-    const double sure = std::max(nearly_dependent, least_resolved(at, left));
-    Index size = 0;
-    for (Index j = from; j < up.size; ++j) {
-        if (j == position) continue;
-        const auto b = static_cast<size_t>(j), a = static_cast<size_t>(size);
-        step[j] = row_[b] / pivot;
-        const double z2 = up.z2[b] - step[j] * step[j];
-        if (!(z2 > sure) && !counts(at, z2, z2, left, up.column[b])) continue;
-        at.column[a] = up.column[b];
-        at.origin[a] = j;
-        at.z2[a] = z2;
-        at.beta[a] = up.beta[b] - step[j] * q;
-        at.gain[a] = (at.beta[a] * at.beta[a] + longer) / z2;
-        ++size;
+    // Without branches, and so many at once; then the few that are left out.
+    const double sure = std::max(nearly_dependent, least_resolved(at, left)), inverse = 1 / pivot;
+    const Index size = up.size - from;
+    double nearest = INFINITY;
+    if (position >= from) row_[c] = 0;  // not near itself: it goes below
+    for (Index a = 0; a < size; ++a) {
+        const Index j = from + a;
+        const double s = row_[static_cast<size_t>(j)] * inverse, z2 = up.z2[static_cast<size_t>(j)] - s * s;
+        const double beta = up.beta[static_cast<size_t>(j)] - s * q;
+        step[j] = s;
+        at.z2[static_cast<size_t>(a)] = z2;
+        at.beta[static_cast<size_t>(a)] = beta;
+        at.gain[static_cast<size_t>(a)] = (beta * beta + longer) / z2;
+        nearest = std::min(nearest, z2);
     }
+    std::copy(up.column.begin() + from, up.column.begin() + up.size, at.column.begin());
+    std::iota(at.origin.begin(), at.origin.begin() + size, from);
     at.size = size;
+    if (position >= from) {
+        --at.size;
+        move(at, static_cast<size_t>(at.size), static_cast<size_t>(position - from));
+    }
+    if (!(nearest > sure)) leave_out(at, left, sure);
     at.above = &up;
     at.step = step;
     if (spend(static_cast<double>((up.size - from) * (up.rank + 6)))) {
         singles(at, left);
         const Index places = std::min(affordable(left), at.size);
-        if (near) {
-            sort(at);
+        if (!near.empty()) {
             gather_rows(up, at, step);
-            for (const Index column : *near) {
-                locate(at);
+            locate(at);
+            for (const auto& [first, column] : near) {
                 const Index j = at.place[static_cast<size_t>(column)];
                 if (j < at.size && at.column[static_cast<size_t>(j)] == column && !stopped_)
                     descend(depth + 1, j, 0, left);
@@ -666,48 +688,51 @@ void Completions::descend(Index depth, Index position, Index from, Index room, c
 bool Completions::apart(Index depth, Index first, Index room) {
     Level& at = levels_[static_cast<size_t>(depth)];
     const double most = threshold(at);
-    std::vector<std::pair<Index, std::vector<Index>>> near;
-    std::vector<Index> alone;
     bool closes = false;
     locate(at);
     for (Index level = 0; level <= table_.finest() && !closes; ++level) {
         row_bounds(at, first, room, level);
-        alone.clear();
-        near.clear();
+        at.alone.clear();
         Largest taken(top_, room);
         for (Index j = first; j < at.size; ++j) {
             const double worth = at.worth[static_cast<size_t>(j)];
             if (worth < INFINITY)
                 taken.add(worth);
             else
-                alone.push_back(j);
+                at.alone.push_back(j);
         }
         const Index left = at.size - first;
-        if (taken.sum() > most || static_cast<Index>(alone.size()) > left / 4) continue;
-        size_t count = alone.size();
-        for (Index i = first; i < at.size && level > 0; ++i) {
-            const auto a = static_cast<size_t>(i);
-            if (at.worth[a] == INFINITY) continue;
-            std::vector<Index> list;
-            for (const auto& neighbour : table_.neighbours(at.column[a])) {
-                if (neighbour.cosine <= CorrelationTable::limit[level]) break;
-                const Index j = at.place[static_cast<size_t>(neighbour.column)];
-                if (j > i && j < at.size && at.column[static_cast<size_t>(j)] == neighbour.column &&
-                    at.worth[static_cast<size_t>(j)] < INFINITY)
-                    list.push_back(neighbour.column);
-            }
-            count += list.size();
-            if (!list.empty()) near.emplace_back(i, std::move(list));
-        }
+        if (taken.sum() > most || static_cast<Index>(at.alone.size()) > left / 4) continue;
+        list_neighbours(at, first, level);
         // The longer branching has not closed the node, the more pairs are worth going through.
+        const size_t count = at.alone.size() + at.near.size();
         closes = count <= static_cast<size_t>(left * std::min<Index>(8, first / 4));
     }
     if (!closes) return false;
-    for (const Index j : alone)
+    for (const Index j : at.alone)
         if (!stopped_) descend(depth, j, first, room);
-    for (const auto& [i, list] : near)
-        if (!stopped_) descend(depth, i, first, room, &list);
+    for (size_t begin = 0, end = 0; begin < at.near.size() && !stopped_; begin = end) {
+        while (end < at.near.size() && at.near[end].first == at.near[begin].first) ++end;
+        descend(depth, at.near[begin].first, first, room, std::span(at.near).subspan(begin, end - begin));
+    }
     return !stopped_;
+}
+
+// The pairs of neighbours among the columns from `first` on that have a bound: a position, and the other column.
+void Completions::list_neighbours(Level& at, Index first, Index level) {
+    const double limit = CorrelationTable::limit[level];
+    at.near.clear();
+    for (Index i = first; i < at.size; ++i) {
+        const auto a = static_cast<size_t>(i);
+        if (at.worth[a] == INFINITY) continue;
+        for (const auto& neighbour : table_.neighbours(at.column[a])) {
+            if (neighbour.cosine <= limit) break;
+            const Index j = at.place[static_cast<size_t>(neighbour.column)];
+            if (j > i && j < at.size && at.column[static_cast<size_t>(j)] == neighbour.column &&
+                at.worth[static_cast<size_t>(j)] < INFINITY)
+                at.near.emplace_back(i, neighbour.column);
+        }
+    }
 }
 
 void Completions::explore(Index depth, Index room, Answer* top) {

@@ -17,6 +17,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/alarm.hpp"
@@ -97,6 +99,8 @@ class Completions {
                  const Gap& gap, double most_work);
 
   private:
+    using Pair = std::pair<Index, Index>;  // a position, and a column near the one there
+
     // A node of the depth-first search: what is left of y and of its columns, which are in order of their gains.
     struct Level {
         std::vector<Index> column, origin;  // origin: position in the level above
@@ -106,6 +110,8 @@ class Completions {
         std::vector<double> worth;          // gain / d - 2 price: at most what it takes off 2 c; infinite: no bound
         std::vector<double> coordinate;     // rank x capacity: L
         std::vector<Index> place;           // of every column of the problem, if it is here
+        std::vector<Index> alone;           // columns that `apart` tries by themselves, and pairs, each with
+        std::vector<Pair> near;             // all others
         Index size = 0, capacity = 0, rank = 0;
         const Level* above = nullptr;  // while its own coordinates have not been gathered: the level above, and the
         const double* step = nullptr;  // last coordinate of that one's columns
@@ -122,8 +128,9 @@ class Completions {
     bool plant(const std::vector<Index>& in, const std::vector<Index>& free, Index room);
     void push(Level& level, const Level& up, const double* coordinates, double pivot, double beta);
     void explore(Index depth, Index room, Answer* top);
-    void descend(Index depth, Index position, Index from, Index room, const std::vector<Index>* near = nullptr);
+    void descend(Index depth, Index position, Index from, Index room, std::span<const Pair> near = {});
     bool apart(Index depth, Index first, Index room);
+    void list_neighbours(Level& at, Index first, Index level);
     void singles(Level& at, Index room);
     void pairs(Level& at);
     void pair_row(Level& at, Index position, Index first, Index last);
@@ -132,6 +139,8 @@ class Completions {
     void locate(Level& at) const;
     bool bounded(Level& at, Index first, Index room, bool thorough);
     bool drop(Level& at, Index room);
+    void leave_out(Level& at, Index room, double sure);
+    static void move(Level& at, size_t from, size_t to);
     void sort(Level& at);
     void gather_rows(const Level& up, Level& at, const double* step);
     void correlations(const Level& at, Index position, Index first, Index last, double* out) const;
