@@ -15,6 +15,9 @@ constexpr Index most_exact_rows = 24;
 // Columns of which less is left are near those that are in: their correlations are computed, not bounded.
 constexpr double far_square = 0.65;
 
+using Numbers = Eigen::Map<const Eigen::ArrayXd>;
+using OwnNumbers = Eigen::Map<Eigen::ArrayXd>;
+
 // The sum of the `count` largest positive numbers given to it.
 class Largest {
   public:
@@ -133,7 +136,7 @@ void Completions::Level::reserve(Index columns, Index rows) {
 }
 
 Completions::Completions(const CorrelationTable& table, const Alarm& alarm, Dependent dependent)
-    : table_(table), alarm_(alarm), dependent_(std::move(dependent)) {}
+    : table_(table), alarm_(alarm), dependent_(std::move(dependent)), scaled_(static_cast<size_t>(table.size())) {}
 
 // ---- Numbers of a node
 
@@ -240,7 +243,7 @@ void Completions::push(Level& level, const Level& up, const double* coordinates,
 }
 
 // x_c'x_j less what the columns in account for, for the columns of the level from `first` to `last`.
-void Completions::correlations(const Level& at, Index position, Index first, Index last, double* out) const {
+void Completions::correlations(const Level& at, Index position, Index first, Index last, double* out) {
     if (at.above) {
         // From the coordinates of the level above, and the last one.
         const Level& up = *at.above;
@@ -260,11 +263,18 @@ void Completions::correlations(const Level& at, Index position, Index first, Ind
         return;
     }
     const auto c = at.column[static_cast<size_t>(position)];
-    const double* gram = table_.gram(c);
-    const double scale = table_.scale(c);
-    for (Index j = first; j < last; ++j) {
-        const Index column = at.column[static_cast<size_t>(j)];
-        out[j] = gram[column] * (scale * table_.scale(column));
+    if (4 * (last - first) > table_.size()) {
+        // The whole row in the order of memory, then those that are asked for.
+        OwnNumbers scaled(scaled_.data(), table_.size());
+        scaled = Numbers(table_.gram(c), table_.size()) * Numbers(table_.scales(), table_.size()) * table_.scale(c);
+        for (Index j = first; j < last; ++j) out[j] = scaled_[static_cast<size_t>(at.column[static_cast<size_t>(j)])];
+    } else {
+        const double* gram = table_.gram(c);
+        const double scale = table_.scale(c);
+        for (Index j = first; j < last; ++j) {
+            const Index column = at.column[static_cast<size_t>(j)];
+            out[j] = gram[column] * table_.scale(column) * scale;
+        }
     }
     for (Index l = 0; l < at.rank; ++l) {
         const double* row = at.row(l);
@@ -368,13 +378,11 @@ void Completions::sort(Level& at) {
 void Completions::gather_rows(const Level& up, Level& at, const double* step) {
     at.above = nullptr;
     at.reserve(at.capacity, at.rank);
-    for (Index l = 0; l < up.rank; ++l) {
-        const double* from = up.row(l);
+    for (Index l = 0; l <= up.rank; ++l) {
+        const double* from = l < up.rank ? up.row(l) : step;
         double* to = at.row(l);
         for (Index a = 0; a < at.size; ++a) to[a] = from[at.origin[static_cast<size_t>(a)]];
     }
-    double* last = at.row(up.rank);
-    for (Index a = 0; a < at.size; ++a) last[a] = step[at.origin[static_cast<size_t>(a)]];
 }
 
 // ---- Bounds
@@ -478,9 +486,8 @@ bool Completions::drop(Level& at, Index room) {
 // The sets with one column more.
 void Completions::singles(Level& at, Index room) {
     const double paid = 2 * table_.price();
-    double most = threshold(at) + paid, largest = 0;
-    for (Index j = 0; j < at.size; ++j) largest = std::max(largest, at.gain[static_cast<size_t>(j)]);
-    if (!(largest > most)) return;
+    double most = threshold(at) + paid;
+    if (at.size == 0 || Numbers(at.gain.data(), at.size).maxCoeff() <= most) return;
     for (Index j = 0; j < at.size; ++j) {
         const auto a = static_cast<size_t>(j);
         if (!(at.gain[a] > most)) continue;
@@ -524,13 +531,14 @@ void Completions::pair_row(Level& at, Index position, Index first, Index last) {
     spend(static_cast<double>((last - first) * (at.rank + 6)));
 }
 
-// The pairs of neighbours that may go below the cutoff, one by one; false if out of work.
-bool Completions::strong_neighbours(Level& at, double most) {
+// The pairs of neighbours that may go below the cutoff, one by one, where the strongest column has this gain and no two
+// are nearer than `closest` = 1 - |g|; false if out of work.
+bool Completions::strong_neighbours(Level& at, double most, double gain, double closest) {
     locate(at);
     const double limit = CorrelationTable::limit[table_.pair_level()];
     for (Index i = 0; i < at.size; ++i) {
         const auto a = static_cast<size_t>(i);
-        if (at.worth[a] < 0) continue;
+        if (at.worth[a] < 0 || at.worth[a] + gain <= most * closest) continue;
         for (const auto& near : table_.neighbours(at.column[a])) {
             if (near.cosine <= limit) break;
             const Index j = at.place[static_cast<size_t>(near.column)];
@@ -588,7 +596,7 @@ void Completions::pairs(Level& at) {
         if (neighbours) {
             neighbours = false;
             const double closest = 1 - (table_.nearest() + longest * longest) / least;
-            if (!(2 * gain <= most * closest) && !strong_neighbours(at, most)) return;
+            if (!(2 * gain <= most * closest) && !strong_neighbours(at, most, gain, closest)) return;
         }
         bool any = false;
         for (size_t a = 0; a < n; ++a)
@@ -617,8 +625,8 @@ void Completions::leave_out(Level& at, Index room, double sure) {
     at.size = kept;
 }
 
-// The sets that the columns in make with one column of the level and up to room - 1 of those from `from` on; with `near`,
-// only those with one of these columns.
+// The sets that the columns in make with one column of the level and up to room - 1 of those from `from` on; with
+// `near`, only those with one of these columns.
 void Completions::descend(Index depth, Index position, Index from, Index room, std::span<const Pair> near) {
     Level &up = levels_[static_cast<size_t>(depth)], &at = levels_[static_cast<size_t>(depth) + 1];
     const auto c = static_cast<size_t>(position);
@@ -634,21 +642,17 @@ void Completions::descend(Index depth, Index position, Index from, Index room, s
     const auto steps = static_cast<size_t>(depth) * levels_[0].column.size();
     if (step_.size() < steps + levels_[0].column.size()) step_.resize(levels_.size() * levels_[0].column.size());
     double* step = step_.data() + steps;
-    // Without branches, and so many at once; then the few that are left out.
-    const double sure = std::max(nearly_dependent, least_resolved(at, left)), inverse = 1 / pivot;
+    const double sure = std::max(nearly_dependent, least_resolved(at, left));
     const Index size = up.size - from;
-    double nearest = INFINITY;
     if (position >= from) row_[c] = 0;  // not near itself: it goes below
-    for (Index a = 0; a < size; ++a) {
-        const Index j = from + a;
-        const double s = row_[static_cast<size_t>(j)] * inverse, z2 = up.z2[static_cast<size_t>(j)] - s * s;
-        const double beta = up.beta[static_cast<size_t>(j)] - s * q;
-        step[j] = s;
-        at.z2[static_cast<size_t>(a)] = z2;
-        at.beta[static_cast<size_t>(a)] = beta;
-        at.gain[static_cast<size_t>(a)] = (beta * beta + longer) / z2;
-        nearest = std::min(nearest, z2);
-    }
+    const Numbers up_z2(up.z2.data() + from, size), up_beta(up.beta.data() + from, size), row(row_.data() + from, size);
+    OwnNumbers step_here(step + from, size), z2(at.z2.data(), size), beta(at.beta.data(), size),
+        gain(at.gain.data(), size);
+    step_here = row * (1 / pivot);
+    z2 = up_z2 - step_here.square();
+    beta = up_beta - q * step_here;
+    gain = (beta.square() + longer) / z2;
+    const bool all = size == 0 || z2.minCoeff() > sure;
     std::copy(up.column.begin() + from, up.column.begin() + up.size, at.column.begin());
     std::iota(at.origin.begin(), at.origin.begin() + size, from);
     at.size = size;
@@ -656,7 +660,7 @@ void Completions::descend(Index depth, Index position, Index from, Index room, s
         --at.size;
         move(at, static_cast<size_t>(at.size), static_cast<size_t>(position - from));
     }
-    if (!(nearest > sure)) leave_out(at, left, sure);
+    if (!all) leave_out(at, left, sure);
     at.above = &up;
     at.step = step;
     if (spend(static_cast<double>((up.size - from) * (up.rank + 6)))) {

@@ -39,7 +39,8 @@ class CorrelationTable {
 
     Index size() const { return scale_.size(); }
     double scale(Index j) const { return scale_[j]; }  // 0: a column of zeros
-    double product(Index j) const { return b_[j]; }    // x_j'y, of unit columns
+    const double* scales() const { return scale_.data(); }
+    double product(Index j) const { return b_[j]; }  // x_j'y, of unit columns
     double y_square() const { return yy_; }
     double unit() const { return unit_; }  // error of every product of two unit columns, or of y / |y| and one
     bool has_ridge() const { return ridge_ > 0; }
@@ -134,7 +135,7 @@ class Completions {
     void singles(Level& at, Index room);
     void pairs(Level& at);
     void pair_row(Level& at, Index position, Index first, Index last);
-    bool strong_neighbours(Level& at, double most);
+    bool strong_neighbours(Level& at, double most, double gain, double closest);
     void row_bounds(Level& at, Index first, Index room, Index level = 0);
     void locate(Level& at) const;
     bool bounded(Level& at, Index first, Index room, bool thorough);
@@ -143,7 +144,7 @@ class Completions {
     static void move(Level& at, size_t from, size_t to);
     void sort(Level& at);
     void gather_rows(const Level& up, Level& at, const double* step);
-    void correlations(const Level& at, Index position, Index first, Index last, double* out) const;
+    void correlations(const Level& at, Index position, Index first, Index last, double* out);
     bool counts(const Level& at, double z2, double z2d, Index room, Index j);
     void found(double value, double charge, std::initializer_list<Index> more);
     void rank_branches(Level& at, Index room, Index from, Answer& answer);
@@ -164,7 +165,7 @@ class Completions {
     std::vector<Index> in_;
     std::vector<double> q_;        // coordinates of y
     std::vector<double> inverse_;  // of the factor of the columns in: rows of a lower triangle
-    std::vector<double> row_, step_, own_, scratch_;
+    std::vector<double> row_, step_, own_, scratch_, scaled_;
     std::vector<Index> order_;
     std::vector<double> rest_, apart_;
     std::vector<double> top_;

@@ -18,7 +18,7 @@ constexpr double branch_slack = 0.1;
 
 // Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
 // before the rest is handed back, and at a node with a relaxation, beside it.
-constexpr double most_work = 1e8, child_work = 2e6, chain_work = 1e8, least_work = 3e4;
+constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
 // A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
 // children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
