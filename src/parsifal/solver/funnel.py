@@ -35,7 +35,8 @@ from parsifal.solver.root import Root, start_root
 from parsifal.solver.rounds import solve_root
 from parsifal.solver.tree import SearchResult, run_search
 
-_MOST_RECHECKED = 2000  # records of a proof, and places that are gone through for its exhausted ones
+_MOST_RECHECKED = 2000  # records of a proof
+_MOST_PLACES, _PLACES_A_SECOND = 10_000, 500  # that are gone through for its exhausted records
 _SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 _FINER_WORK = 2e7  # nodes of the second search times the square of its columns
@@ -258,7 +259,8 @@ class _Solve:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
             # Half of the claim's margin is left for another machine's arithmetic.
-            proven = _provable(certificate, self.problem, delicate)
+            effort = min(_MOST_PLACES, _PLACES_A_SECOND * max(self._deadline - time.monotonic(), 0.0))
+            proven = _provable(certificate, self.problem, delicate, effort)
             if proven is not None:
                 proven = max(proven - 0.5 * root.margin, root.policy.floor)
                 lower_bound = min(proven if short else min(proven, lower_bound), objective)
@@ -333,13 +335,13 @@ class _Solve:
         return self._seconds < _BEFORE_RECHECK * self.options.time_limit
 
 
-def _provable(certificate: Certificate, problem: Problem, delicate: bool) -> float | None:
+def _provable(certificate: Certificate, problem: Problem, delicate: bool, effort: float) -> float | None:
     """What the checker proves from the design; where the last digits matter, also from the plain array, whose products
     round otherwise. None where that would take long: then the claim rests on the solver's own arithmetic."""
     X: list[Any] = [problem.design]
     if delicate and problem.n * problem.p <= _SMALL:
         X.append(problem.design.columns(np.arange(problem.p)))
     try:
-        return min(provable_bound(certificate, data, problem.y, effort=_MOST_RECHECKED) for data in X)
+        return min(provable_bound(certificate, data, problem.y, effort=effort) for data in X)
     except OutOfEffort:
         return None
