@@ -60,6 +60,7 @@ bool Completions::counts(const Level& at, double z2, double z2d, Index room, Ind
     if (!table_.has_ridge() && z2 <= nearly_dependent && dependent_ && dependent_(in_, j)) return false;
     if (resolved(at, z2d, room)) return true;
     lowest_ = std::min(lowest_, least_price());
+    unresolved_ = true;
     return false;
 }
 

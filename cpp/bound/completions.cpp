@@ -334,7 +334,7 @@ auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& 
     best_.clear();
     work_ = heard_ = 0;
     most_work_ = most_work;
-    stopped_ = false;
+    stopped_ = unresolved_ = false;
     room = std::min(room, static_cast<Index>(free.size()));
     set_size_ = static_cast<double>(static_cast<Index>(in.size()) + std::max<Index>(room, 0) + 16);
     roundoff_ = 32 * set_size_ * unit_roundoff * table_.y_square();
@@ -347,6 +347,7 @@ auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& 
     const Index places = std::max<Index>(1, std::min(affordable(room), at.size));
     if (places > 1) explore(0, room, &answer);
     answer.closed = !stopped_;
+    answer.resolved = !unresolved_;
     answer.value = best_value_;
     answer.support = best_;
     answer.work = work_;

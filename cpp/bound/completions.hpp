@@ -36,6 +36,7 @@ class Completions {
 
     struct Answer {
         bool closed = false;         // every completion was looked at, or bounded
+        bool resolved = true;        // no set is beyond what inner products resolve: then nothing is known of it
         double bound = -INFINITY;    // below every completion's objective (closed: the cutoff, up to rounding)
         double value = INFINITY;     // of the best completion found below the cutoff
         std::vector<Index> support;  // that one
@@ -129,7 +130,7 @@ class Completions {
     double cutoff_ = INFINITY, best_value_ = INFINITY, lowest_ = INFINITY;
     double work_ = 0, most_work_ = 0, heard_ = 0;
     double roundoff_ = 0, set_size_ = 1;
-    bool stopped_ = false;
+    bool stopped_ = false, unresolved_ = false;
     std::vector<Index> best_;
 };
 

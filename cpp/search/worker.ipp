@@ -319,9 +319,11 @@ bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
     if (!tree_.options().completions || !tree_.attempts().worth(room, tree_.nodes())) return false;
     const double work = worker_detail::least_work + 30.0 * solves * static_cast<double>(node.frame->size());
     const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
-    tree_.attempts().learn(room, answer.closed);
+    // Where a set is beyond inner products, the relaxation may still bound it.
+    const bool closed = answer.closed && answer.resolved;
+    tree_.attempts().learn(room, closed);
     if (!answer.support.empty()) offer(node.fix, answer.support);
-    if (!answer.closed) return false;
+    if (!closed) return false;
     note(node, again(node), RecordKind::exhausted, answer.bound);
     tree_.prune(answer.bound);
     return true;
@@ -336,6 +338,7 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
+    if (!answer.resolved) return false;
     if (answer.closed) {
         note(node, again(node), RecordKind::exhausted, answer.bound);
         tree_.prune(answer.bound);
