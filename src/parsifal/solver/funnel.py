@@ -258,11 +258,13 @@ class _Solve:
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
-            # Half of the claim's margin is left for another machine's arithmetic.
+            # Half of the claim's margin is left for another machine's arithmetic; where that is delicate, all that the
+            # gap allows.
             effort = min(_MOST_PLACES, _PLACES_A_SECOND * max(self._deadline - time.monotonic(), 0.0))
             proven = _provable(certificate, self.problem, delicate, effort)
             if proven is not None:
                 proven = max(proven - 0.5 * root.margin, root.policy.floor)
+                proven = min(proven, root.policy.enough(objective)) if delicate else proven
                 lower_bound = min(proven if short else min(proven, lower_bound), objective)
                 certificate = replace(certificate, lower_bound=lower_bound)
         if self._above(root):
