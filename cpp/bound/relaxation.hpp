@@ -9,6 +9,10 @@
 // whose dual is smooth and concave: each Newton step is exactly one active-set step with delta on the diagonal, a
 // line search on the dual makes it globally convergent, and tiny delta makes it the plain active-set method where
 // that one works. Every iterate gives a valid lower bound D(v); the best is kept.
+//
+// Columns may have a sign: then v_j stays on its side of zero, and |z_j| is what z_j reaches there (ColumnRules::reach).
+// With prices of their own they have thresholds of their own, tau_j = sqrt(2 (price_j + mu) / gamma), and the step is one
+// in mu in place of tau.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -53,6 +57,10 @@ class Relaxation {
     bool subproblem_solved() const;
     void move_centre();
     bool newton_direction();
+    double reach(Index j, double z) const { return q_.rules ? q_.rules->reach(j, z) : std::abs(z); }
+    double find_threshold(const VectorXd& sigma, double start, bool& cardinality);
+    double theta_of(Index j, double theta) const { return priced_ ? thetas_[j] : theta; }
+    double level_step(double full);
     void gather_system();
     bool solve_system();
     double line_search(double value);
@@ -63,7 +71,9 @@ class Relaxation {
 
     const Quadratic& q_;
     const Alarm& alarm_;
+    const bool priced_;  // whether columns have prices of their own
     Index room_ = 0;
+    VectorXd thetas_;  // where they have: 1 / tau_j of the last threshold, with theta_ in the role of mu
     VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
     VectorXd best_v_, best_beta_, safe_beta_, zero_, ties_;
     Fixes fix_;

@@ -58,4 +58,7 @@ def worth_within(training: Training, solution: Solution, barred: IntArray, *, wo
     n, p = training.design.shape
     if float(n) * p * (solution.support.size + 1) > work:
         return None
+    certificate = solution.certificate
+    if certificate is None or certificate.price.size + certificate.sign.size + certificate.row_upper.size:
+        return None  # what may replace a column is not the same for all
     return worth(training.design, training.y, solution.support, solution.gamma, solution.penalty, barred)

@@ -60,7 +60,8 @@ class Completions:
 
     def __init__(self, c: Certificate, data: Scaled, *, target: float, strict: bool) -> None:
         self.c, self.data, self.target, self.strict = c, data, target, strict
-        self.paid = 2 * data.penalty
+        # Single columns have no price of their own here: `preconditions`.
+        self.paid = 2 * float(data.price.min(initial=0.0) if data.price.size == 0 else data.price[0])
         # What the elimination can do to the least eigenvalue of a set's matrix, and more.
         self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
         self.forced = set(c.forced_in.tolist())
