@@ -200,8 +200,10 @@ def path(
 
     Parameters
     ----------
-    X, y, gamma, fit_intercept, standardize, penalty, rel_gap, threads, force_in, force_out, sign, constraints, progress, certificate_limit
+    X, y, gamma, fit_intercept, standardize, penalty, rel_gap, threads, force_in, force_out, sign, constraints
         As in `solve`. With ``fit_intercept=True, standardize=True`` it is what ``parsifal path`` computes.
+    progress, certificate_limit
+        As in `solve`.
     ks : iterable of int
         The sizes, solved in growing order; those beyond the number of columns are left out.
     time_limit : float, optional

@@ -193,7 +193,7 @@ def ridge_with_signs(columns: FloatArray, y: FloatArray, gamma: float, sign: Sig
 
 
 def _wrong(w: FloatArray, sign: SignArray) -> BoolArray:
-    return (sign != 0) & ~(sign * w > 0)
+    return np.asarray((sign != 0) & ~(sign * w > 0))
 
 
 def _fit_some(columns: FloatArray, y: FloatArray, gamma: float, active: BoolArray) -> FloatArray:
@@ -238,8 +238,7 @@ def fit_support(
 def support_bound(
     design: Design, y: FloatArray, fit: Incumbent, gamma: float, rules: ColumnRules | None = None
 ) -> float:
-    """A lower bound on c(S) for this support alone (with rules, and its price): the dual value at its residual, rounding
-    taken off."""
+    """A lower bound on c(S) for this support alone (with rules, and its price): the dual value at its residual."""
     block = design.columns(fit.support)
     alpha = y - block @ fit.coef
     if np.isinf(gamma):

@@ -14,8 +14,8 @@ from parsifal.design import Design
 from parsifal.design.identity import Sketch
 from parsifal.errors import DataError, InputError
 from parsifal.estimators.fold import FoldResult, FoldTask
-from parsifal.problem.column_rules import ColumnRules
 from parsifal.files.journal import Journal, packed, unpacked
+from parsifal.problem.column_rules import ColumnRules
 
 _KIND = "cross-validation"
 

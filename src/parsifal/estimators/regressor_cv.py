@@ -68,7 +68,9 @@ class SparseRegressorCV(SparseLinearModel):
         As in scikit-learn (greater is better); None is the negative mean squared error.
     one_se : bool
         Take the smallest k whose mean score is within one standard error of the best.
-    fit_intercept, standardize, refit, positive, sign, force_in, force_out, adjust, rel_gap, method, backend, constraints
+    fit_intercept, standardize, refit, positive, sign, force_in, force_out, adjust, rel_gap, method, backend
+        As in `SparseRegressor`.
+    constraints
         As in `SparseRegressor`. `method` and `backend` are for the fit to all rows, and so are `constraints` with
         another method than the search. With signs, prices of single features or constraints, ``gammas="auto"`` does
         without infinity.

@@ -61,4 +61,5 @@ def worth_within(training: Training, solution: Solution, barred: IntArray, *, wo
     certificate = solution.certificate
     if certificate is None or certificate.price.size + certificate.sign.size + certificate.row_upper.size:
         return None  # what may replace a column is not the same for all
-    return worth(training.design, training.y, solution.support, solution.gamma, solution.penalty, barred)
+    penalty = float(np.max(solution.penalty))
+    return worth(training.design, training.y, solution.support, solution.gamma, penalty, barred)

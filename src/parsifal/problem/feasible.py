@@ -34,8 +34,8 @@ def first_allowed(rules: ColumnRules, fix: FixArray, k: int) -> IntArray | None:
         nodes += 1
         if nodes > _MOST_NODES:
             raise InputError(
-                f"whether any support satisfies the constraints takes too long to tell (first {rows.labels[broken[0]]}); "
-                'give a warm_start that does, or use method="cutting-plane"'
+                f"whether any support satisfies the constraints ({rows.labels[broken[0]]}, ...) takes long to tell; "
+                'use method="cutting-plane"'
             )
         part = slice(rows.offset[broken[0]], rows.offset[broken[0] + 1])
         column, coef = rows.column[part], rows.coef[part]

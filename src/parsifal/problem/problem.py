@@ -30,8 +30,8 @@ from parsifal.problem.gamma import column_gamma, resolve_gamma
 class Problem:
     """min over supports S of ``c(S) + penalty |S|`` with ``|S| <= k``, checked and ready to be solved.
 
-    Where columns are not all alike, `rules` has their prices, signs and side constraints: c(S) is then the fit with these
-    signs, prices count in place of the penalty, and only supports that the side constraints allow are meant.
+    Where columns are not all alike, `rules` has their prices, signs and side constraints: c(S) is then the fit with
+    these signs, prices count in place of the penalty, and only supports that the side constraints allow are meant.
 
     Attributes
     ----------

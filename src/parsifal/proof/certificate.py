@@ -264,29 +264,29 @@ class Certificate:
             if int(arrays["format"]) <= former:
                 arrays = {**arrays, **{name: value(arrays) for name, value in names.items()}}
         values: dict[str, Any] = {}
-        for field in fields(cls):
-            if field.name not in arrays:
-                raise InputError(f"{field.name} is missing")
-            array = arrays[field.name]
-            if field.name == "shape":
+        for entry in fields(cls):
+            if entry.name not in arrays:
+                raise InputError(f"{entry.name} is missing")
+            array = arrays[entry.name]
+            if entry.name == "shape":
                 if array.shape != (2,) or array.dtype.kind not in "iu":
                     raise InputError("shape must hold two whole numbers")
                 values["shape"] = (int(array[0]), int(array[1]))
-            elif field.type == "IntArray":
+            elif entry.type == "IntArray":
                 if array.ndim != 1 or array.dtype.kind not in "iu":
-                    raise InputError(f"{field.name} must be a vector of whole numbers")
-                values[field.name] = array.astype(np.int64)
-            elif field.type == "FloatArray":
+                    raise InputError(f"{entry.name} must be a vector of whole numbers")
+                values[entry.name] = array.astype(np.int64)
+            elif entry.type == "FloatArray":
                 if array.ndim != 1 or array.dtype.kind != "f":
-                    raise InputError(f"{field.name} must be a vector of floats")
-                values[field.name] = array.astype(np.float64)
+                    raise InputError(f"{entry.name} must be a vector of floats")
+                values[entry.name] = array.astype(np.float64)
             else:
                 if array.shape != ():
-                    raise InputError(f"{field.name} must be a single value")
-                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(field.type)]
+                    raise InputError(f"{entry.name} must be a single value")
+                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(entry.type)]
                 if array.dtype.kind not in kinds:
-                    raise InputError(f"{field.name} must be of type {field.type}, not {array.dtype}")
-                values[field.name] = kind(array)
+                    raise InputError(f"{entry.name} must be of type {entry.type}, not {array.dtype}")
+                values[entry.name] = kind(array)
         return cls(**values)
 
 

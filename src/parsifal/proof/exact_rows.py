@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 
 from parsifal.proof.certificate import Certificate
 from parsifal.proof.exact_arithmetic import IntArray
@@ -14,8 +15,7 @@ class ExactRows:
 
     def __init__(self, c: Certificate) -> None:
         column, coef, offset = c.row_column.tolist(), c.row_coef.tolist(), c.row_offset.tolist()
-        spans = list(zip(offset, offset[1:]))
-        self.rows = [list(zip(column[start:stop], coef[start:stop])) for start, stop in spans]
+        self.rows = [list(zip(column[start:stop], coef[start:stop])) for start, stop in pairwise(offset)]
         self.upper: list[int] = c.row_upper.tolist()
         self.naming: dict[int, list[int]] = {}
         for number, row in enumerate(self.rows):

@@ -105,7 +105,7 @@ class Scaled:
         return below(price) if Fraction(price) > sum(map(Fraction, prices)) else price
 
     def objective(self, index: IntArray, w: FloatArray, c: Certificate) -> tuple[float, float]:
-        """1/2 |y - Xw|^2 + |w|^2 / (2 gamma) + the price of S, and how far it is off at most; infinite if all underflows.
+        """1/2 |y - Xw|^2 + |w|^2 / (2 gamma) + the price of S, and how far it is off at most (inf: all underflows).
 
         S is the whole `index`, also where w is zero. Here the ridge and the price are those that were given. The
         residual has twice the digits, so that large terms may cancel in it: it is off by a rounding of itself, and of

@@ -24,8 +24,8 @@ class SideRows:
     def imply(self, fix: FixArray) -> bool:
         """Write into `fix` what the rows imply; False if no support that agrees with it is allowed.
 
-        Proves: with the columns that are in, and the free ones that have a negative coefficient, a row is as small as it
-        gets. If that is above its limit, no support is left. A free column whose other choice would lift it above the
+        Proves: with the columns in, and the free ones of negative coefficient, a row is as small as it gets. If
+        that is above its limit, no support is left. A free column whose other choice would lift it above the
         limit is decided. Whole numbers, so nothing rounds.
         """
         while self.upper.size:

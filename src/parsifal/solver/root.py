@@ -298,7 +298,7 @@ class Root:
 
 
 def without_idle(problem: Problem, fit: Incumbent) -> Incumbent:
-    """The fit without the columns that their sign holds at zero, as far as what is forced and side constraints allow."""
+    """The fit without the columns that their sign holds at zero, as far as what is asked allows."""
     p = problem
     if p.rules is None or not p.rules.signed:
         return fit
