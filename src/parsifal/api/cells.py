@@ -213,7 +213,7 @@ class CellSearch:
         most = min(p.k, int(np.count_nonzero(p.fix >= 0)))
         if not p.has_price:
             # Side constraints may leave no support of so many columns.
-            for size in range(most, 0 if p.rules is not None else most - 1, -1):
+            for size in range(most, -1 if p.rules is not None else most - 1, -1):
                 cell = Cell(size=size, fix=p.fix, bound=0.0)
                 if self.inside(cell) is not None:
                     yield cell
