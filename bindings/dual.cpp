@@ -43,8 +43,8 @@ void bind_dual(nb::module_& m) {
             }
             return nb::make_tuple(result, count);
         },
-        "beta"_a, "fix"_a, nb::kw_only(), "bound"_a, "cutoff"_a, "gamma"_a, "penalty"_a, "k"_a,
-        "rules"_a = nb::none(), "Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).");
+        "beta"_a, "fix"_a, nb::kw_only(), "bound"_a, "cutoff"_a, "gamma"_a, "penalty"_a, "k"_a, "rules"_a = nb::none(),
+        "Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).");
 
     m.def(
         "tightening",

@@ -15,7 +15,7 @@ struct ColumnRules {
     std::vector<double> price;      // of every column
     std::vector<signed char> sign;  // 1: w_j >= 0, -1: w_j <= 0, 0: either
     SideRows rows;
-    bool uniform = true;   // whether all prices are the same
+    bool uniform = true;  // whether all prices are the same
     bool any_sign = false;
 
     ColumnRules(std::vector<double> prices, std::vector<signed char> signs, SideRows side)

@@ -116,18 +116,24 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
     const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
     const double level = q.least_squares(v, beta) + v.dot(beta);
     double slope = 0;
-    auto evaluate = [&](double t) {
+    auto evaluate_by = [&]<bool ruled>(double t) {
         double taken = 0, climb = 0;
         scratch.clear();
         for (Index j = 0; j < fix.size(); ++j) {
             if (fix[j] < 0) continue;
-            const double b = beta[j] + t * g[j], a = q.gain(j, b);
-            const double rise_j = q.rules && q.rules->reach(j, b) == 0 ? 0.0 : b * g[j];
+            const double b = beta[j] + t * g[j];
+            double a, own = b * g[j];
+            if constexpr (ruled) {
+                a = q.gain(j, b);
+                if (q.rules->reach(j, b) == 0) own = 0;
+            } else {
+                a = q.gain(b);
+            }
             if (fix[j] > 0) {
                 taken += a;
-                climb += rise_j;
+                climb += own;
             } else if (a > 0) {
-                scratch.emplace_back(a, rise_j);
+                scratch.emplace_back(a, own);
             }
         }
         if (scratch.size() > most) {
@@ -141,6 +147,10 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
         }
         slope = rise + 2 * t * curve - q.gamma * climb;
         return level + t * (rise + t * curve) - taken;
+    };
+    const bool ruled = static_cast<bool>(q.rules);
+    auto evaluate = [&](double t) {
+        return ruled ? evaluate_by.template operator()<true>(t) : evaluate_by.template operator()<false>(t);
     };
     Along best{0, evaluate(0)};
     if (!(slope > 0)) return best;

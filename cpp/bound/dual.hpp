@@ -2,8 +2,8 @@
 //
 //   D(v) = LS(v) + v'beta - sum_{in} a_j - (sum of the `room` largest positive a_j among the free)
 //
-// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing. Columns with
-// a price or a sign of their own have a_j = gamma/2 max(0, sign_j beta_j)^2 - price_j (Terms::gain).
+// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing. Columns
+// with a price or a sign of their own have a_j = gamma/2 max(0, sign_j beta_j)^2 - price_j (Terms::gain).
 #pragma once
 
 #include <utility>
@@ -28,7 +28,8 @@ DualChoice choose(const ConstVector& beta, const ConstFix& fix, const Terms& ter
 Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, const Terms& terms,
                   Eigen::Ref<Fixes> fix);
 
-// The smallest |beta_j| (Terms::magnitude) that the best completion takes, among free columns of which `room` may still be chosen.
+// The smallest |beta_j| (Terms::magnitude) that the best completion takes, among free columns of which `room` may still
+// be chosen.
 double dual_threshold(const ConstVector& beta, const ConstFix& fix, Index room, const Terms& terms,
                       std::vector<double>& scratch);
 

@@ -11,7 +11,6 @@
 
 #include <Eigen/Core>
 #include <cmath>
-
 #include <memory>
 
 #include "bound/column_rules.hpp"

@@ -25,7 +25,8 @@ constexpr double wrong_side = 1e-9;
 
 }  // namespace
 
-Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm), priced_(problem.rules && !problem.rules->uniform) {
+Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm)
+    : q_(problem), alarm_(alarm), priced_(problem.rules && !problem.rules->uniform) {
     const Index m = q_.size();
     for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
                         &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
@@ -60,17 +61,18 @@ double Relaxation::find_threshold(const VectorXd& sigma, double start, bool& car
     return t.theta;
 }
 
-double Relaxation::primal_value() {
+template <bool ruled>
+double Relaxation::primal_value_by() {
     double value = q_.least_squares(v_, beta_);
     for (Index j = 0; j < q_.size(); ++j) {
-        magnitude_[j] = fix_[j] == 0 ? reach(j, v_[j]) : 0.0;
-        if (fix_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma) + q_.price_of(j);
+        magnitude_[j] = fix_[j] == 0 ? reach<ruled>(j, v_[j]) : 0.0;
+        if (fix_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma) + price<ruled>(j);
         if (fix_[j] < 0 && v_[j] != 0) value = INFINITY;
     }
-    if (q_.rules && q_.rules->any_sign) {
+    if (ruled && q_.rules->any_sign) {
         const double least = wrong_side * v_.cwiseAbs().maxCoeff();
         for (Index j = 0; j < q_.size(); ++j)
-            if (std::abs(v_[j]) > least && reach(j, v_[j]) == 0) value = INFINITY;
+            if (std::abs(v_[j]) > least && reach<ruled>(j, v_[j]) == 0) value = INFINITY;
     }
     bool cardinality = false;
     const double theta = find_threshold(zero_, last_theta_, cardinality);
@@ -79,8 +81,8 @@ double Relaxation::primal_value() {
             s_[j] = 1;
             continue;
         }
-        s_[j] = fraction(magnitude_[j], 0, q_.gamma, theta_of(j, theta));
-        if (s_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma * s_[j]) + q_.price_of(j) * s_[j];
+        s_[j] = fraction(magnitude_[j], 0, q_.gamma, theta_of<ruled>(j, theta));
+        if (s_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma * s_[j]) + price<ruled>(j) * s_[j];
         // No room for a nonzero free column: not a point of the relaxation.
         if (s_[j] == 0 && magnitude_[j] > 0) return INFINITY;
     }
@@ -88,21 +90,23 @@ double Relaxation::primal_value() {
 }
 
 // The smooth concave dual of the proximal subproblem at (v, beta); leaves the prox point, s and the split behind.
-double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta) {
+template <bool ruled>
+double Relaxation::smooth_dual_by(const VectorXd& v, const VectorXd& beta, double& theta) {
     const Index m = q_.size();
     prox_ = centre_ + sigma_.cwiseProduct(beta);
-    for (Index j = 0; j < m; ++j) magnitude_[j] = fix_[j] == 0 ? reach(j, prox_[j]) : 0.0;
+    for (Index j = 0; j < m; ++j) magnitude_[j] = fix_[j] == 0 ? reach<ruled>(j, prox_[j]) : 0.0;
     theta = find_threshold(sigma_, theta, cardinality_);
     double taken = 0;
     for (Index j = 0; j < m; ++j) {
-        const double s =
-            fix_[j] > 0 ? 1 : fix_[j] < 0 ? 0 : fraction(magnitude_[j], sigma_[j], q_.gamma, theta_of(j, theta));
+        const double s = fix_[j] > 0   ? 1
+                         : fix_[j] < 0 ? 0
+                                       : fraction(magnitude_[j], sigma_[j], q_.gamma, theta_of<ruled>(j, theta));
         kind_[static_cast<size_t>(j)] = s <= 0 ? kind_z : s >= 1 ? kind_a : kind_t;
         // In, but held at zero by its sign: it costs its price.
-        const bool held = q_.rules && fix_[j] > 0 && reach(j, prox_[j]) == 0;
+        const bool held = ruled && fix_[j] > 0 && reach<ruled>(j, prox_[j]) == 0;
         if (held) {
             kind_[static_cast<size_t>(j)] = kind_z;
-            taken -= q_.price_of(j);
+            taken -= price<ruled>(j);
         }
         if (s <= 0 || held) {
             prox_[j] = 0;
@@ -112,7 +116,7 @@ double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& 
         const double z = prox_[j];
         ties_[j] = s < 1 ? (z > 0 ? 1.0 : -1.0) : 0.0;
         prox_[j] = z * (q_.gamma * s / (q_.gamma * s + sigma_[j]));
-        taken += 0.5 * z * prox_[j] * delta_[j] - q_.price_of(j) * s;
+        taken += 0.5 * z * prox_[j] * delta_[j] - price<ruled>(j) * s;
     }
     const double squares = q_.least_squares(v, beta), fit = v.dot(beta);
     rounding_ = 1e-14 * (std::abs(squares) + std::abs(fit) + std::abs(taken));
@@ -142,8 +146,8 @@ void Relaxation::gather_system() {
     }
 }
 
-// What multiplies the second right-hand side: tau, from sum s = room or from lambda. With prices of their own the step of
-// mu, from sum s = room to first order, s_j = |prox_j| / (gamma tau_j) at the present one.
+// What multiplies the second right-hand side: tau, from sum s = room or from lambda. With prices of their own the step
+// of mu, from sum s = room to first order, s_j = |prox_j| / (gamma tau_j) at the present one.
 double Relaxation::level_step(double full) {
     const auto size = static_cast<Index>(active_.size());
     if (!cardinality_) return priced_ ? 0.0 : 1 / theta_;

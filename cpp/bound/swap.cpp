@@ -20,8 +20,8 @@ void LocalSearch::fit(const std::vector<Index>& support) {
     if (q_.rules && q_.rules->any_sign) fit_signed(support);
 }
 
-// With signs, from the fit without: Lawson and Hanson's active-set method. Columns that are held at zero have no part in
-// inverse_.
+// With signs, from the fit without: Lawson and Hanson's active-set method. Columns that are held at zero have no part
+// in inverse_.
 void LocalSearch::fit_signed(const std::vector<Index>& support) {
     const auto k = static_cast<Index>(support.size());
     const ColumnRules& rules = *q_.rules;
@@ -188,7 +188,7 @@ void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
         if (q_.rules) values = q_.rules->rows.values(support);
         for (Index j = 0; j < q_.size(); ++j) {
             if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
-            const double b = reach(j, beta_[j]);
+            const double b = q_.rules ? q_.rules->reach(j, beta_[j]) : beta_[j];
             const double gain = b * b / (2 * h_[j]) - (q_.rules ? q_.price_of(j) : 0.0);
             if (gain > best && adds(j, h_[j]) && (!q_.rules || q_.rules->rows.allow_move(values, -1, j))) {
                 best = gain;
@@ -245,20 +245,22 @@ double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int coun
 }
 
 // The move that is best by its price; neither leave nor enter: none helps.
+template <bool ruled>
 LocalSearch::Move LocalSearch::best_move(const ConstFix& fix, const std::vector<Index>& support) const {
     const Index m = q_.size();
     const auto k = static_cast<Index>(support.size());
     const ColumnRules* rules = q_.rules.get();
+    auto price = [&](Index j) { return ruled ? rules->price_of(j) : q_.lambda; };
     const double scale = w_.squaredNorm() / q_.gamma + q_.level();
     Move best{-1e-11 * scale};
     std::vector<std::int64_t> values;
-    if (rules) values = rules->rows.values(support);
+    if (ruled) values = rules->rows.values(support);
     if (k < q_.k)
         for (Index j = 0; j < m; ++j) {
             if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
-            const double b = reach(j, beta_[j]);
-            const double change = q_.price_of(j) - b * b / (2 * h_[j]);
-            if (change < best.change && adds(j, h_[j]) && (!rules || rules->rows.allow_move(values, -1, j)))
+            const double b = reach<ruled>(j, beta_[j]);
+            const double change = price(j) - b * b / (2 * h_[j]);
+            if (change < best.change && adds(j, h_[j]) && (!ruled || rules->rows.allow_move(values, -1, j)))
                 best = {change, -1, j};
         }
     for (Index a = 0; a < k; ++a) {
@@ -266,18 +268,18 @@ LocalSearch::Move LocalSearch::best_move(const ConstFix& fix, const std::vector<
         if (fix[i] > 0) continue;
         const double c = inverse_(a, a);
         // A column that its sign holds at zero costs nothing to drop.
-        const bool absent = rules && c == 0;
+        const bool absent = ruled && c == 0;
         const double cost = absent ? 0.0 : w_[a] * w_[a] / (2 * c), shift = absent ? 0.0 : w_[a] / c;
-        const double saved = q_.price_of(i);
-        if (cost - saved < best.change && (!rules || rules->rows.allow_move(values, i, -1)))
+        const double saved = price(i);
+        if (cost - saved < best.change && (!ruled || rules->rows.allow_move(values, i, -1)))
             best = {cost - saved, a, -1};
         for (Index j = 0; j < m; ++j) {
             if (inside_[static_cast<size_t>(j)] || fix[j] < 0) continue;
-            const double q = q_columns_(j, a), b = reach(j, beta_[j] + shift * q);
+            const double q = q_columns_(j, a), b = reach<ruled>(j, beta_[j] + shift * q);
             const double left = absent ? h_[j] : h_[j] + q * q / c;
             double change = cost - b * b / (2 * left);
-            if (rules) change += q_.price_of(j) - saved;
-            if (change < best.change && adds(j, left) && (!rules || rules->rows.allow_move(values, i, j)))
+            if (ruled) change += price(j) - saved;
+            if (change < best.change && adds(j, left) && (!ruled || rules->rows.allow_move(values, i, j)))
                 best = {change, a, j};
         }
     }
@@ -300,7 +302,7 @@ double LocalSearch::improve(const ConstFix& fix, std::vector<Index>& support, in
             value = now;
             before = support;
         }
-        const Move best = best_move(fix, support);
+        const Move best = q_.rules ? best_move<true>(fix, support) : best_move<false>(fix, support);
         if (best.leave < 0 && best.enter < 0) break;
         if (best.leave >= 0 && best.enter >= 0) {
             support[static_cast<size_t>(best.leave)] = best.enter;

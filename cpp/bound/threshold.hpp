@@ -21,8 +21,8 @@ struct Threshold {
 Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma, const Terms& terms, Index room,
                           double start);
 
-// With a price of its own for every column there is a tau of its own, tau_j = sqrt(2 (price_j + mu) / gamma), and mu >= 0
-// is the smallest value with sum s <= room. Writes 1 / tau_j.
+// With a price of its own for every column there is a tau of its own, tau_j = sqrt(2 (price_j + mu) / gamma), and mu >=
+// 0 is the smallest value with sum s <= room. Writes 1 / tau_j.
 struct PricedThreshold {
     double mu = 0;
     bool cardinality = false;  // sum s = room holds with equality and determines mu

@@ -104,7 +104,8 @@ Index PricedSolver::fix_columns(Fixes& fix, double bound, double cutoff) {
     DualChoice choice = choose(best_.beta, fix, terms_, scratch_);
     // Columns that are out if their true beta is small enough, and not by what is known of it.
     const double most = choice.last_in - (cutoff - bound);
-    if (bound <= cutoff && std::isfinite(most) && most > -(terms_.rules ? terms_.rules->largest_price() : terms_.lambda)) {
+    if (bound <= cutoff && std::isfinite(most) &&
+        most > -(terms_.rules ? terms_.rules->largest_price() : terms_.lambda)) {
         std::vector<Index> doubtful;
         for (Index j = 0; j < size(); ++j)
             if (fix[j] == 0 && !best_.known[static_cast<size_t>(j)] && !(terms_.gain(j, best_.beta[j]) < most) &&
@@ -136,7 +137,8 @@ void PricedSolver::focus(const Fixes& fix, const VectorXd& v) {
     const double least = near_threshold * threshold(here, known, fix);
     std::vector<Index> columns;
     for (const Index a : known)
-        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && terms_.magnitude(a, here.beta[a]) >= least)) columns.push_back(a);
+        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && terms_.magnitude(a, here.beta[a]) >= least))
+            columns.push_back(a);
     gather(std::move(columns), here);
     focused_ = true;
 }
@@ -166,8 +168,9 @@ std::vector<Index> PricedSolver::missing(const Point& point, const Fixes& fix, d
                         std::back_inserter(found));
     const size_t most = 100 + work_.columns.size() / 2;
     if (found.size() > most) {
-        std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
-                         [&](Index a, Index b) { return terms_.magnitude(a, point.beta[a]) > terms_.magnitude(b, point.beta[b]); });
+        std::nth_element(
+            found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
+            [&](Index a, Index b) { return terms_.magnitude(a, point.beta[a]) > terms_.magnitude(b, point.beta[b]); });
         found.resize(most);
         std::sort(found.begin(), found.end());
     }

@@ -74,6 +74,9 @@ class Implies:
     needs: Column | Sequence[Column]
     any: bool = field(default=False, kw_only=True)
 
+    def __repr__(self) -> str:
+        return f"Implies(column={self.column!r}, needs={self.needs!r}{', any=True' if self.any else ''})"
+
 
 @dataclass(frozen=True)
 class Linear:

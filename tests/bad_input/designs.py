@@ -387,6 +387,12 @@ DESIGNS: Table = [
                 "None": "Implies(column=0, needs=None) names column None, but X has columns 0 to 3",
                 "'a'": "Implies(column=0, needs='a') names column 'a', which X does not have",
             },
+            "any": {
+                "'no'": "Implies(column=0, needs=1, any=True): any must be True or False",
+            },
+            "needs, any": {
+                "([], True)": "Implies(column=0, needs=[], any=True) names nothing that the column needs",
+            },
         },
     ),
     (
