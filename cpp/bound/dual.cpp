@@ -121,19 +121,24 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
         scratch.clear();
         for (Index j = 0; j < fix.size(); ++j) {
             if (fix[j] < 0) continue;
-            const double b = beta[j] + t * g[j];
-            double a, own = b * g[j];
+            // Spelt out for either kind: how products and sums are fused, and so the last bit, depends on it.
             if constexpr (ruled) {
-                a = q.gain(j, b);
-                if (q.rules->reach(j, b) == 0) own = 0;
+                const double b = beta[j] + t * g[j], a = q.gain(j, b);
+                const double own = q.rules->reach(j, b) == 0 ? 0.0 : b * g[j];
+                if (fix[j] > 0) {
+                    taken += a;
+                    climb += own;
+                } else if (a > 0) {
+                    scratch.emplace_back(a, own);
+                }
             } else {
-                a = q.gain(b);
-            }
-            if (fix[j] > 0) {
-                taken += a;
-                climb += own;
-            } else if (a > 0) {
-                scratch.emplace_back(a, own);
+                const double b = beta[j] + t * g[j], a = q.gain(b);
+                if (fix[j] > 0) {
+                    taken += a;
+                    climb += b * g[j];
+                } else if (a > 0) {
+                    scratch.emplace_back(a, b * g[j]);
+                }
             }
         }
         if (scratch.size() > most) {
