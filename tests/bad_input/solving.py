@@ -122,7 +122,7 @@ SOLVING: Table = [
                 "{'a': 1}": "sign names columns, but X has no column names; give indices",
             },
             "gamma, sign": {
-                "(np.inf, 1)": "sign, a penalty per column and constraints need a ridge, but gamma = inf; give a large gamma instead, such as 1e6 on standardised columns",
+                "(np.inf, 1)": "sign, a penalty per column and constraints need a ridge, but gamma is infinite; give a large gamma instead, such as 1e6 on standardised columns",
             },
             "penalty": {
                 "-1": "penalty must be a finite number >= 0, not -1",
