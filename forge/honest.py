@@ -36,9 +36,8 @@ def drafts(problem: ForgeProblem, rng: np.random.Generator, solve: Any) -> list[
             out += _of(pf.solve(problem.X, problem.y, **options), "honest at another gamma")
     if np.isfinite(problem.question.gamma) and rng.random() < 0.6:
         with contextlib.suppress(pf.ParsifalError):
-            out += _of(
-                solve(problem.X, problem.y, fit_intercept=False, **_asked(problem, rng), **LIMITS), "honest, asked"
-            )
+            found = pf.solve(problem.X, problem.y, fit_intercept=False, **_asked(problem, rng), **LIMITS)
+            out += _of(found, "honest, asked")
     return out
 
 
