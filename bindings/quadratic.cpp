@@ -114,6 +114,12 @@ std::pair<std::vector<Index>, double> local_search(const Held& q, ConstFix fix, 
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     LocalSearch search(q.survivors(), alarm);
+    if (q.survivors().rules) {
+        // What side constraints allow of it, with what that implies.
+        VectorXd weight = VectorXd::Zero(q.survivors().size());
+        for (const Index j : support) weight[j] = 1;
+        search.mend(fix, weight, support);
+    }
     if (greedy) search.greedy(fix, support);
     const double value = search.improve(fix, support, max_moves);
     return {std::move(support), value};

@@ -46,6 +46,10 @@ def test_constraints_with_the_search() -> None:
     names = set(model.get_feature_names_out())
     assert "a" not in names or "f" in names
     assert model.check(X, y)
+    again = pf.SparseRegressor(k=2, warm_start=True).fit(X, y)
+    first = again.support_
+    again.set_params(constraints=[Implies(int(first[0]), 5), Implies(int(first[1]), 5)]).fit(X, y)
+    assert not np.array_equal(again.support_, first)
 
 
 def test_cross_validation() -> None:

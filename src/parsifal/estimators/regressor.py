@@ -11,6 +11,7 @@ from parsifal._public import public
 from parsifal.api.solving import solve
 from parsifal.arguments import Gamma, check_count, check_flag
 from parsifal.arrays import FixArray, IntArray
+from parsifal.constraints import side_rows
 from parsifal.errors import InputError
 from parsifal.estimators.base import TIME_LIMIT, SparseLinearModel, method_options
 from parsifal.problem.gamma import resolve_gamma
@@ -177,9 +178,11 @@ class SparseRegressor(SparseLinearModel):
         design, target, weight = self._check_data(X, y, sample_weight, reset=True)
         k = self._size(design.shape[1])
         fix = self._fixed(design)
+        penalty, sign = self._prices(design), self._signs(design)
         if previous is not None and not _may_start(previous, k, fix):
             previous = None
-        penalty, sign = self._prices(design), self._signs(design)
+        if previous is not None and not side_rows(self.constraints, design).allow(previous):
+            previous = None
         training = self._prepare(design, target, weight)
         gamma = resolve_gamma(self.gamma, training.auto_gamma)
         solution = solve(
