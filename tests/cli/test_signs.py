@@ -13,6 +13,8 @@ def test_positive(json_of, diabetes: Path) -> None:
 
 def test_the_claim_says_it(run, diabetes: Path) -> None:
     run("fit", diabetes, "-t", "y", "-k", 3, "--sign", "bmi=-,s5=+", "--certificate", "proof.npz", "--quiet")
+    shown = run("fit", diabetes, "-t", "y", "-k", 3, "--positive").output
+    assert "with coefficients >= 0, has a smaller objective" in " ".join(shown.split())
     said = run("check", "proof.npz", diabetes).output
     assert "coefficients >= 0" in said
     assert "coefficients <= 0" in said
