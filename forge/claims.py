@@ -52,7 +52,7 @@ def _choose(rng: Rng, draft: Draft, problem: ForgeProblem, question: Question) -
     size = int(rng.choice([0, room, rng.integers(0, room + 1)]))
     chosen = [int(j) for j in rng.permutation(free)[:size]] if free else []
     support = tuple(sorted({*question.forced_in, *chosen}))
-    coef = [nearest(w) for w in problem.referee.coef(support, question.gamma)]
+    coef = [nearest(w) for w in problem.referee.fit(support, question)]
     chance = rng.random()
     if chance < 0.1:
         coef = [0.0] * len(coef)

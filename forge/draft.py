@@ -9,7 +9,10 @@ import numpy as np
 
 from parsifal.proof.certificate import Certificate
 
-_CLAIM = ("shape", "k", "penalty", "gamma", "objective", "lower_bound", "complete", "fingerprint", "independence")
+_CLAIM = (
+    *("shape", "k", "penalty", "gamma", "objective", "lower_bound", "complete", "fingerprint", "independence"),
+    *("price", "sign", "row_offset", "row_column", "row_coef", "row_upper"),
+)
 
 
 @dataclass

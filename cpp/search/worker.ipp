@@ -96,6 +96,7 @@ auto Worker<Model>::evaluate(const FramePtr& frame, Fixes fix, const VectorXd& s
     if (r.stop != Stop::cutoff) {
         offer_rounding(fix);
         count = fix_more(fix, entry);
+        if (count > 0 && !possible(*frame, fix)) count = -1;
         if (count < 0) node->bound = std::max(node->bound, tree_.cutoff());
     }
     node->fix = fix;
@@ -111,17 +112,41 @@ auto Worker<Model>::evaluate(const FramePtr& frame, Fixes fix, const VectorXd& s
     if (node->candidates.empty() && count > 0)
         return evaluate(frame, std::move(fix), VectorXd(solver_->v()), again(*node), depth, node->bound);
     // Nothing fractional, yet not pruned (a relaxation that stalled): any free column will do.
-    if (node->candidates.empty())
-        for (Index a = 0; a < fix.size(); ++a)
-            if (fix[a] == 0)
-                node->candidates.push_back(
-                    {a, frame->columns[static_cast<size_t>(a)], solver_->s()[a], solver_->v()[a]});
+    if (node->candidates.empty()) any_candidate(*node);
     if (node->candidates.empty()) {
         // Everything is decided: the fit of the fixed columns, which was offered above, is the node.
         tree_.prune(node->bound);
         return nullptr;
     }
     return node;
+}
+
+// Whether the fixes, and what side constraints imply by them, leave a support.
+template <NodeModel Model>
+bool Worker<Model>::possible(const Frame& frame, Fixes& fix) const {
+    if constexpr (requires { tree_.model().propagate(frame, fix); })
+        if (!tree_.model().propagate(frame, fix)) return false;
+    return tree_.model().room(fix) >= 0;
+}
+
+// Free columns to branch on where the relaxation has decided all of them: those of the side constraints that it breaks.
+template <NodeModel Model>
+void Worker<Model>::any_candidate(Node<Frame>& node) const {
+    const VectorXd &v = solver_->v(), &s = solver_->s();
+    auto add = [&](Index a) {
+        node.candidates.push_back({a, node.frame->columns[static_cast<size_t>(a)], s[a], v[a]});
+    };
+    if constexpr (requires { solver_->broken(node.fix, std::vector<Index>()); }) {
+        std::vector<Index> chosen;
+        for (Index a = 0; a < node.fix.size(); ++a)
+            if (node.fix[a] > 0 || (node.fix[a] == 0 && s[a] > 0.5)) chosen.push_back(a);
+        std::vector<Index> broken = solver_->broken(node.fix, chosen);
+        std::stable_sort(broken.begin(), broken.end(), [&](Index a, Index b) { return s[a] > s[b]; });
+        for (const Index a : broken) add(a);
+        if (!node.candidates.empty()) return;
+    }
+    for (Index a = 0; a < node.fix.size(); ++a)
+        if (node.fix[a] == 0) add(a);
 }
 
 template <NodeModel Model>
@@ -175,6 +200,7 @@ void Worker<Model>::offer_rounding(const Fixes& fix) {
     for (Index a = 0; a < fix.size(); ++a)
         if (fix[a] > 0) order.push_back(a);
     std::sort(order.begin(), order.end());
+    if constexpr (requires { solver_->mend(fix, order); }) solver_->mend(fix, order);
     const bool thorough = ++rounds_ % 16 == 1;
     const double value = thorough ? solver_->improve(fix, order, 50) : solver_->value_of(order);
     if (value >= tree_.objective()) return;
@@ -240,7 +266,7 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             break;
         }
         Fixes fix = decide(*node, chosen.position, side);
-        if (tree_.model().room(fix) < 0) continue;
+        if (!possible(*node->frame, fix)) continue;
         NodePtr child =
             evaluate(node->frame, std::move(fix), v, {node->record, chosen.column, side}, node->depth + 1, node->bound);
         if (child) {

@@ -68,7 +68,8 @@ class Completions:
         self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
     ) -> None:
         self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
-        self.paid = 2 * data.penalty
+        # All columns have the same price here: `preconditions`.
+        self.paid = 2 * float(data.price[0]) if data.price.size else 0.0
         # What the elimination can do to the least eigenvalue of a set's matrix, and more.
         self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
         self.forced = set(c.forced_in.tolist())

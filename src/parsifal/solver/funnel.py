@@ -214,7 +214,7 @@ class _Solve:
     def _polished(self, root: Root) -> bool:
         """Whether a look at the columns has found a better support."""
         p, before = self.problem, root.incumbent.objective
-        if p.n * p.p > MOST_ENTRIES or not self._in_time:
+        if p.n * p.p > MOST_ENTRIES or not self._in_time or p.rules is not None:
             return False
         with suppress(TimeUp), limited(deadline=self._deadline, threads=self.options.threads):
             root.offer(Polish(p).best(root.incumbent))
@@ -289,7 +289,7 @@ class _Solve:
             status=status,
             rel_gap=root.rel_gap,
             k=problem.k,
-            penalty=problem.penalty,
+            penalty=problem.prices,
             gamma=problem.gamma,
             stats={
                 "nodes": sum(found.nodes for found in searches),
