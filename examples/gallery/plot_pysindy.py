@@ -30,7 +30,7 @@ measured = states + 0.02 * rng.standard_normal(states.shape)
 # PySINDy smooths and differentiates, makes the library of all terms up to the third degree, and asks the optimizer. The
 # library has its constant, so the regressor needs no intercept.
 
-exact = ps.WrappedOptimizer(pf.SparseRegressor(k=3, gamma=1e3, fit_intercept=False))
+exact = ps.WrappedOptimizer(pf.SparseRegressor(k=3, fit_intercept=False))
 model = ps.SINDy(
     optimizer=exact,
     feature_library=ps.PolynomialLibrary(degree=3),

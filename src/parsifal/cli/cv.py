@@ -38,7 +38,7 @@ class FoldOptions:
     ks: o.Sizes = "1-20"
     gammas: Annotated[
         str,
-        typer.Option("--gammas", help="Ridge weights to try: 0.01,0.1,1. auto: three.", rich_help_panel=o.MODEL),
+        typer.Option("--gammas", help="Ridge weights to try: 0.01,1,inf. auto: a grid.", rich_help_panel=o.MODEL),
     ] = "auto"
     penalty: o.Penalty = None
     folds: Annotated[int, typer.Option("--folds", help="Number of folds.", min=2, rich_help_panel=o.MODEL)] = 5

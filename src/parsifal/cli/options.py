@@ -158,7 +158,10 @@ Sizes = Annotated[str, typer.Option("--ks", help="Sizes to try: 1-20, or 1,2,5."
 Gamma = Annotated[
     str,
     typer.Option(
-        "--gamma", "-g", help="Ridge weight; large means a weak ridge. auto: 1/sqrt(n).", rich_help_panel=MODEL
+        "--gamma",
+        "-g",
+        help="Ridge weight; large means weak, inf none. auto: n/p, from 1/sqrt(n) to 10.",
+        rich_help_panel=MODEL,
     ),
 ]
 Penalty = Annotated[

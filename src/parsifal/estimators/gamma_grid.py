@@ -12,18 +12,22 @@ from parsifal.arguments import check_gamma
 from parsifal.errors import InputError
 from parsifal.problem.standardise import Training
 
-# Times 1/sqrt(n), on standardised columns: from a ridge that matters to none.
-_COARSE = (0.1, 1.0, 10.0, 100.0, math.inf)
+# Times 1/sqrt(n), on standardised columns: from a ridge that matters to next to none.
+_COARSE = (0.1, 1.0, 10.0, 100.0)
+# Rows a column from which on no ridge at all is tried. With fewer, columns soon span the rows: without a ridge any of
+# them then fit as well as any other, what they predict is arbitrary, and no proof of the last fit would end.
+_ROWS_A_COLUMN = 2
 _FINE = math.sqrt(10.0)
 
 
 def coarse_grid(gammas: Any, training: Training) -> list[float]:
-    """The ridge weights that are meant, in growing order; "auto": decades up to infinity."""
+    """The ridge weights that are meant, in growing order; "auto": decades, and infinity where rows are many."""
     if isinstance(gammas, str):
         if gammas != "auto":
             raise InputError(f'gammas must be positive numbers or "auto", not {gammas!r}')
         unit = training.paper_gamma()
-        return [factor * unit for factor in _COARSE]
+        finite = [factor * unit for factor in _COARSE]
+        return [*finite, math.inf] if training.mass >= _ROWS_A_COLUMN * training.scale.size else finite
     if np.ndim(gammas) == 0:
         return [check_gamma(gammas, ridgeless=True)]
     checked = sorted({check_gamma(gamma, ridgeless=True) for gamma in gammas})
@@ -38,6 +42,8 @@ def finer_grid(coarse: Sequence[float], best: float) -> list[float]:
         return [coarse[-2] * _FINE, coarse[-2] * _FINE**2]
     if best == coarse[0]:
         return [best / _FINE**2, best / _FINE]
+    if best == coarse[-1]:
+        return [best * _FINE, best * _FINE**2]
     return [best / _FINE, best * _FINE]
 
 
@@ -46,5 +52,5 @@ def edge_note(gammas: Sequence[float], chosen: int) -> str | None:
     gamma = gammas[chosen]
     if len(gammas) < 3 or 0 < chosen < len(gammas) - 1 or math.isinf(gamma):
         return None
-    side, other = ("smallest", "smaller ones") if chosen == 0 else ("largest", "larger ones, up to np.inf")
+    side, other = ("smallest", "smaller ones") if chosen == 0 else ("largest", "larger ones, up to np.inf,")
     return f"the {side} of the gammas, {gamma:.4g}, is the best; {other} may be better still: give them as gammas"

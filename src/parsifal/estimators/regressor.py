@@ -33,9 +33,10 @@ class SparseRegressor(SparseLinearModel):
     k : int, optional
         Largest number of features. None: no limit if `penalty` is given, else 10 (or all, if there are fewer).
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is 1/sqrt(n) with `standardize`: a feature's
-        coefficient is then shrunk by a factor 1/(1 + 1/sqrt(n)), whatever the units of X and y are. Without, it is
-        ``sqrt(n) / mean squared column norm``; n is the sum of the sample weights.
+        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none. ``"auto"`` is n/p, at most 10 and at least
+        1/sqrt(n), with n the sum of the sample weights: next to no ridge where rows are many, the paper's 1/sqrt(n)
+        where columns far outnumber them. Without `standardize`, it is that over the mean square of the columns'
+        entries. `solve` has the paper's value everywhere.
     penalty : float, array of shape (p,), or mapping from feature names or indices to numbers, optional
         Price of a feature, in units of the objective: one for all, or one for each; features that a mapping leaves out
         cost nothing.
@@ -107,7 +108,7 @@ class SparseRegressor(SparseLinearModel):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = SparseRegressor(k=4).fit(X, y)
     >>> list(model.get_feature_names_out()), model.status_
-    (['bmi', 'bp', 's3', 's5'], 'optimal')
+    (['bmi', 'bp', 's1', 's5'], 'optimal')
     """
 
     def __init__(

@@ -56,8 +56,9 @@ class SparseRegressorCV(SparseLinearModel):
     ks : sequence of int
         Numbers of features to try; those beyond the number of features are left out.
     gammas : sequence of float, float or "auto"
-        Ridge weights to try. ``"auto"``: 0.1, 1, 10 and 100 times 1/sqrt(n) (on standardised columns) and infinity,
-        then two more around the best of these. A warning says so if the best is the last finite one on its side.
+        Ridge weights to try. ``"auto"``: 0.1, 1, 10 and 100 times 1/sqrt(n) (on standardised columns), where rows are
+        at least twice the columns infinity too, then two more around the best of these. A warning says so if the best
+        is the last finite one on its side.
     penalty : float, array or mapping, optional
         Price of a feature, as in `SparseRegressor`.
     cv : int, splitter or iterable

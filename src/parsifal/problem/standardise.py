@@ -25,6 +25,8 @@ from parsifal.problem.gamma import column_gamma
 
 # Standard deviations that the mean of y may be from zero before its level counts as forgotten.
 _FAR = 1.5
+# The weakest ridge that "auto" stands for, on standardised columns.
+_WEAKEST = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +100,15 @@ class Training:
         return coef if self.adjustment is None else self.adjustment.completed(coef)
 
     def auto_gamma(self) -> float:
-        """What the estimators take for ``gamma="auto"``."""
-        return self.paper_gamma()
+        """What the estimators take for ``gamma="auto"``: rows a column, at most 10, at least the paper's value.
+
+        Where rows are many, that is next to no ridge, and coefficients are close to those of least squares; where
+        columns outnumber rows, the ridge is what makes a proof possible (docs/defaults.md has the evidence).
+        """
+        paper = self.paper_gamma()
+        columns = self.scale.size - self.adjusted.size
+        unit = paper * math.sqrt(self.mass)  # 1 on standardised columns
+        return max(paper, unit * min(_WEAKEST, self.mass / columns))
 
     def paper_gamma(self) -> float:
         """sqrt(M) over the columns' mean sum of squares, which is M on standardised columns: then 1/sqrt(M)."""
