@@ -32,9 +32,9 @@ class SparseRegressor(SparseLinearModel):
     k : int, optional
         Largest number of features. None: no limit if `penalty` is given, else 10 (or all, if there are fewer).
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is 1/sqrt(n) with `standardize`: a feature's
-        coefficient is then shrunk by a factor 1/(1 + 1/sqrt(n)), whatever the units of X and y are. Without, it is
-        ``sqrt(n) / mean squared column norm``; n is the sum of the sample weights.
+        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none (best subset selection). ``"auto"`` is 1/sqrt(n)
+        with `standardize`: a feature's coefficient is then shrunk by a factor 1/(1 + 1/sqrt(n)), whatever the units of
+        X and y are. Without, it is ``sqrt(n) / mean squared column norm``; n is the sum of the sample weights.
     penalty : float, optional
         Price of a feature, in units of the objective.
     fit_intercept : bool
