@@ -12,8 +12,8 @@ is a number (on standardised columns), or a rule:
     cv            k and gamma chosen together, from all of the above but gcv and loo
 
 A fit to a whole training part ends after `_SECONDS` of processor time, so that what is proven does not depend on what
-else the machine has to do. Rows are appended to a file as they come, and a run that was stopped goes on; `--show` prints
-the table of the docs.
+else the machine has to do. Rows are appended to a file as they come, and a run that was stopped goes on; `--show`
+prints the table of the docs.
 """
 
 from __future__ import annotations
