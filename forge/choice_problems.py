@@ -1,7 +1,8 @@
-"""Small choices among groups and kernels from a seed and a number: the data of `make_problem`, and more of their own."""
+"""Small choices among groups and kernels from a seed and a number: data of `make_problem`, and more of their own."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -81,7 +82,7 @@ class ChoiceProblem(ForgeProblem):
         if self.kernels:
             return items, diagonal
         ends = np.cumsum([0, *(len(self.question.groups[g]) for g in items)]).tolist()
-        return items, [diagonal[a:b] for a, b in zip(ends, ends[1:])]
+        return items, [diagonal[a:b] for a, b in itertools.pairwise(ends)]
 
     def block(self, draft: Any, support: tuple[int, ...]) -> FloatArray:
         question = self.referee.question(draft.build())

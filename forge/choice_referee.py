@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,7 @@ class GroupReferee(ChoiceReferee):
     def layout(self, certificate: Any) -> tuple[tuple[int, ...], ...]:
         columns = [int(j) for j in np.asarray(certificate.group_column).ravel()]
         ends = [int(j) for j in np.asarray(certificate.group_offset).ravel()]
-        return tuple(tuple(columns[a:b]) for a, b in zip(ends, ends[1:]))
+        return tuple(tuple(columns[a:b]) for a, b in pairwise(ends))
 
     def stands(self, question: Any) -> bool:
         inside = all(0 <= j < self.X.shape[1] for group in question.groups for j in group)
