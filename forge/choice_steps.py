@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from forge import numbers, structure
-from forge.draft import Draft
+from forge.draft import Draft, Record
 from forge.numbers import SPECIAL, factor
 from forge.problems import ForgeProblem
 from forge.referee import nearest
@@ -86,21 +88,54 @@ def share_point(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
 
 
 def mend_point(rng: Rng, draft: Any, problem: Any) -> None:
-    """A record of kernels gets the best dual point of some set: what it proves about that set is the truth."""
+    """A record gets the best dual point of some set: what it proves about that set is the truth."""
+    chosen = tuple(j for j in range(problem.p) if rng.random() < 0.4)
+    _mend(draft.records[int(rng.integers(len(draft.records)))], chosen, draft, problem)
+
+
+def grow(rng: Rng, draft: Any, problem: Any) -> None:
+    """Leaves are split on items that are open there, with the best dual points of what is in: a proof, if completed."""
+    for leaf in draft.leaves() if rng.random() < 0.5 else [int(rng.choice(draft.leaves()))]:
+        decided = _decided(draft, leaf)
+        free = [j for j in range(problem.p) if j not in decided]
+        if not free or len(draft.records) + 2 > structure.MOST_RECORDS:
+            continue
+        j = free[int(rng.integers(len(free)))]
+        inside = tuple(sorted(i for i, side in decided.items() if side > 0 and 0 <= i < problem.p))
+        for side, chosen in ((1, tuple(sorted({*inside, j}))), (-1, inside)):
+            record = Record(parent=leaf, column=j, side=side)
+            _mend(record, chosen, draft, problem)
+            draft.records.append(record)
+
+
+def _decided(draft: Any, r: int) -> dict[int, int]:
+    """What is in (1) and out (-1) at a record."""
+    out = {**dict.fromkeys(draft.forced_in, 1), **dict.fromkeys(draft.forced_out, -1)}
+    seen: set[int] = set()
+    while 0 <= r < len(draft.records) and r not in seen:
+        seen.add(r)
+        record = draft.records[r]
+        out |= {abs(f) - 1: 1 if f > 0 else -1 for f in record.fixed}
+        if record.column >= 0:
+            out[record.column] = record.side
+        r = record.parent
+    return out
+
+
+def _mend(record: Record, chosen: tuple[int, ...], draft: Any, problem: Any) -> None:
     question = problem.referee.question(draft.build())
-    items = 0 if question is None else problem.referee.items(question)
-    if items == 0:
+    if question is None or problem.referee.items(question) < problem.p:
         return
-    chosen = tuple(j for j in range(items) if rng.random() < 0.4)
-    record = draft.records[int(rng.integers(len(draft.records)))]
     fit = [nearest(value) for value in problem.referee.fit(chosen, question)]
     if not problem.kernels:
         at = problem.referee.positions(chosen, question)
         record.index, record.value = at, fit
-    else:
-        block = problem.block(draft, chosen)
-        alpha = problem.referee.response(question) - block @ fit if chosen else problem.referee.response(question)
-        record.index, record.value = list(range(problem.n)), [float(v) for v in alpha]
+        return
+    alpha = problem.referee.response(question)
+    if chosen:
+        with np.errstate(all="ignore"):
+            alpha = alpha - problem.block(draft, chosen) @ fit
+    record.index, record.value = list(range(problem.n)), [float(value) for value in alpha]
 
 
 def change_size(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -112,7 +147,7 @@ def change_size(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
 _TREE: tuple[Forgery, ...] = (
     *(structure.add_child, structure.split, structure.drop_record, structure.drop_leaf, structure.duplicate_record),
     *(structure.reparent, structure.change_decision, structure.fix_more, structure.fix_all, structure.fix_other_way),
-    *(structure.force_otherwise, structure.change_k, share_point, mend_point, mend_point),
+    *(structure.force_otherwise, structure.change_k, share_point, mend_point, grow, grow),
 )
 _FRAMES: tuple[Forgery, ...] = (
     *(structure.add_frame, structure.empty_frame, structure.thin_frame, structure.spoil_frame, structure.move_frame),

@@ -58,9 +58,9 @@ def fitted(y: FloatArray, parts: Sequence[Part], coef: Sequence[FloatArray]) -> 
     block, all_coef = np.hstack(columns), np.concatenate(stacked)
     high, low = residual_parts(y, block, all_coef)
     residual = high + low
-    length = float(np.abs(all_coef).sum())
+    lost = _LOST * (float(np.any(y)) + float(np.abs(all_coef).sum()))
     sizes = float(np.linalg.norm(y)) + float(np.abs(all_coef) @ np.linalg.norm(block, axis=0))
-    error = unit(0) * float(np.linalg.norm(residual)) + 4 * unit(all_coef.size) ** 2 * sizes + _LOST * (1.0 + length)
+    error = unit(0) * float(np.linalg.norm(residual)) + 4 * unit(all_coef.size) ** 2 * sizes + lost
     return Fitted(residual=residual, error=error, squares=[_square(part, w) for part, w in zip(parts, coef)])
 
 
@@ -70,7 +70,8 @@ def _square(part: Part, w: FloatArray) -> tuple[float, float]:
     Proof: Kw is known as f + g, off by unit(k)^2 |K| |w| in every entry. The products of w and f are sums of two
     doubles, which `math.fsum` adds without an error but the last; those of w and g are off by a rounding each.
     """
-    lost = _LOST * (1.0 + float(np.abs(w).sum())) ** 2
+    length = float(np.abs(w).sum())
+    lost = _LOST * length * (1.0 + length)
     if part.factor:
         value = float(w @ w)
         return value, unit(w.size) * value + lost
