@@ -247,7 +247,8 @@ class Attack:
         if kind not in self.pool or score > self.pool[kind][0]:
             self.pool[kind] = (score, draft)
             if len(self.pool) > _POOL:
-                self.pool.pop(next(iter(self.pool)))
+                # The oldest of those that prove least.
+                self.pool.pop(min(self.pool, key=lambda other: self.pool[other][0]))
 
     def optimum(self, c: Any) -> Value:
         """What no bound may be above; a certificate that asks no question proves nothing."""

@@ -29,9 +29,9 @@ def is_ordinary(problem: ChoiceProblem) -> bool:
     return problem.units == (1.0, 1.0) and "badly scaled" not in problem.traits and "level" not in problem.traits
 
 
-def caught(kind: str, *wanted: str, problems: int = 200, **victims: Any) -> forge.tally.Finding:
+def caught(kind: str, *wanted: str, problems: int = 60, **options: Any) -> forge.tally.Finding:
     """The first finding of one of these kinds, in a run against a checker that a test has broken."""
-    tally = forge.run(seed=5, kind=kind, problems=problems, stop_at=lambda finding: finding.kind in wanted, **victims)
+    tally = forge.run(seed=5, kind=kind, problems=problems, stop_at=lambda finding: finding.kind in wanted, **options)
     finding = tally.examples[-1][1]
     assert finding.kind in wanted
     return finding
@@ -146,25 +146,25 @@ def test_a_checker_that_misses_a_missing_side_is_caught(kind: str, monkeypatch: 
             honest(self, fix, bound, reason)
 
     monkeypatch.setattr(choice_tree.ChoiceTree, "close", careless)
-    assert caught(kind, "accepted", "provable").certificate.records > 1
+    assert caught(kind, "accepted", "provable", start=12).certificate.records > 1
 
 
 def test_a_checker_that_believes_diagonals_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_checker, "safe_diagonal", lambda number, diagonal, block: diagonal)
-    assert "diagonal" in caught("groups", "accepted", "provable").where
+    assert "diagonal" in caught("groups", "accepted", "provable", start=108).where
 
 
 def test_an_exact_checker_that_believes_fixings_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_groups, "gain", lambda *args: 1 << 4000)
     tally = forge.run(
-        seed=5, kind="groups", problems=200, stop_at=lambda finding: finding.where == "by the exact check"
+        seed=5, kind="groups", start=64, problems=60, stop_at=lambda finding: finding.where == "by the exact check"
     )
     assert tally.examples[-1][1].where == "by the exact check"
 
 
 def test_a_checker_that_takes_every_matrix_for_a_kernel_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_checker, "_indefinite", lambda *args: 0.0)
-    assert caught("kernels", "accepted", "provable").certificate is not None
+    assert caught("kernels", "accepted", "provable", start=64).certificate is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -306,9 +306,10 @@ class KernelSolve:
         lower_bound = min(units.bound(claim), objective)
         certificate = self._certificate(journal, fit, objective, lower_bound)
         short = settled(found.status, objective, lower_bound, asked.rel_gap) == "precision"
-        # Where the ridge is weak, and more so where the fit is good, a check takes more off for rounding than the margin
-        # that the claim keeps: the rounding of y moves the dual points.
-        strain = math.sqrt(max(policy.empty / max(fit.objective, policy.resolution), 1.0))
+        # Where the ridge is weak, and more so where the fit is good, a check takes more off for rounding than the claim
+        # keeps as its margin: the rounding of y moves the dual points.
+        least = max(fit.objective, policy.resolution)
+        strain = math.sqrt(max(policy.empty / least, 1.0)) if least > 0 else 1.0
         delicate = self._inner_gamma * len(self.y) * sum_unit(len(self.y)) * strain > _DELICATE * asked.rel_gap
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             kernels = [("factor" if K.factor else "matrix", K.values) for K in self.given]

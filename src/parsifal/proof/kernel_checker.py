@@ -173,7 +173,11 @@ class KernelProof:
         error = unit(n + terms) * value + fit.error * (length + fit.error) + sum(off for _, off in ridges)
         tolerance = (_OBJECTIVE + 4 * unit(n + terms)) * value
         weak = sum(gamma * kernel.indefinite for kernel, gamma in chosen)
-        require(weak <= 0.25, "gamma makes too much of kernels that are indefinite by rounding")
+        require(
+            weak <= 0.25,
+            f"gamma makes too much of kernel matrices that may be indefinite by rounding (gamma times what their "
+            f"eigenvalues may be below zero is {weak:.2g}, more than 0.25): give factors, or use a smaller gamma",
+        )
         nothing = value < _LEAST_VALUE and (np.any(self.y) or np.any(c.coef))
         known = np.isfinite(value) and error <= tolerance and not nothing
         require(known, "the kernels' fit cancels beyond double precision: its objective cannot be known")
