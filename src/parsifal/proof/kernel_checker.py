@@ -153,6 +153,7 @@ class KernelProof:
         """
         c, n = self.c, self.c.rows
         chosen = [(self.kernels[j], self.weight(j)) for j in c.support.tolist()]
+        require(all(math.isfinite(gamma) for _, gamma in chosen), "gamma is beyond the units of a kernel")
         width = [kernel.values.shape[1] for kernel, _ in chosen]
         require(c.coef.size == sum(width), "coef has not one entry for every column of the support's kernels")
         parts = np.split(c.coef, np.cumsum(width)[:-1]) if width else []
