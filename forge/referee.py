@@ -72,6 +72,18 @@ class Referee(ExactValues):
             self._optima[question] = min((value + price * size for size, value in least.items()), default=math.inf)
         return self._optima[question]
 
+    def question(self, certificate: Any) -> Question | None:
+        """What a certificate says was asked."""
+        return question_of(certificate)
+
+    def items(self, question: Question) -> int:
+        """How many there are to choose among; 0 if the question is not about these data."""
+        return len(self.whole)
+
+    def width(self, support: Support, question: Question) -> int:
+        """How many coefficients a support has."""
+        return len(support)
+
     def counts(self, support: Support, question: Question) -> bool:
         """Whether the question is about this support: without a ridge, only if its columns are independent."""
         return question.independence == 0 or self.independent(support, question.independence, question.forced_in)
@@ -156,9 +168,9 @@ def _rules_of(c: Certificate) -> tuple[tuple[float, ...], tuple[int, ...], Any]:
     return price, sign if any(sign) else (), rows
 
 
-def falsehood(referee: Referee, certificate: Certificate) -> str | None:
+def falsehood(referee: Any, certificate: Any) -> str | None:
     """What is false about a certificate's claim; None if it is true, or false by rounding of its objective alone."""
-    question = question_of(certificate)
+    question = referee.question(certificate)
     if question is None:
         return "gamma, penalty, k or the forced columns make no question"
     try:
@@ -168,10 +180,11 @@ def falsehood(referee: Referee, certificate: Certificate) -> str | None:
         return "the claim holds no numbers"
     if not question.allows(support) or len(set(support)) < len(support):
         return f"the support {list(support)} is not allowed"
-    if not set(support) <= set(range(len(referee.whole))):
-        return f"the support {list(support)} has columns that X does not have"
+    if not set(support) <= set(range(referee.items(question))):
+        return f"the support {list(support)} has items that are not there"
+    sign = getattr(question, "sign", ())  # of columns alone
     coef = np.asarray(certificate.coef).ravel()
-    if question.sign and any(question.sign[j] * float(w) < 0 for j, w in zip(support, coef)):
+    if sign and any(sign[j] * float(w) < 0 for j, w in zip(support, coef)):
         return "a coefficient has a sign that is not allowed"
     optimum = referee.optimum(question)
     if not bound <= optimum:

@@ -51,7 +51,8 @@ def thin_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
             diagonal.pop(at)
             for record in draft.records:
                 if record.frame == number:
-                    _clear(record, gone)
+                    for column in problem.columns_of([gone]):
+                        _clear(record, column)
 
 
 def spoil_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -325,7 +326,8 @@ def _new_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> int:
     """No column, all, or some; with a diagonal of zeros, of a share of the least eigenvalue, or of the squares."""
     p = problem.p
     share = float(rng.choice([0.0, 0.5, 1.0]))
-    columns = [j for j in range(p) if rng.random() < share or share == 1.0]
+    items = [j for j in range(p) if rng.random() < share or share == 1.0]
+    columns = problem.columns_of(items)
     diagonal = [0.0] * len(columns)
     if columns and rng.random() < 0.6:
         with np.errstate(all="ignore"):
@@ -336,5 +338,5 @@ def _new_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> int:
                 squares = np.full(len(columns), np.linalg.eigvalsh(gram)[0])
             factor = rng.choice([0.5, 0.999999, 1.0, 1.0 + 1e-12, 1.01, 2.0, -1e-9])
             diagonal = [float(d) for d in factor * squares]
-    draft.frames.append((columns, diagonal))
+    draft.frames.append(problem.frame(items, diagonal))
     return len(draft.frames) - 1

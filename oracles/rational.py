@@ -54,6 +54,18 @@ def is_positive_semidefinite(A: Matrix) -> bool:
     return True
 
 
+def is_positive_definite(A: Matrix) -> bool:
+    """By elimination: every pivot is positive."""
+    M = [row[:] for row in A]
+    for i, row in enumerate(M):
+        if row[i] <= 0:
+            return False
+        for r in range(i + 1, len(M)):
+            factor = M[r][i] / row[i]
+            M[r] = [a - factor * b for a, b in zip(M[r], row)]
+    return True
+
+
 def gram(X: np.ndarray) -> Matrix:
     columns = rows(X.T)
     return [[dot(a, b) for b in columns] for a in columns]

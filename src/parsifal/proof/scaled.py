@@ -158,16 +158,27 @@ def _prices(c: Certificate) -> FloatArray:
 
 def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
     """y - columns @ w with twice the digits of a double, rounded once at the end (Ogita, Rump and Oishi's Dot2)."""
+    high, low = residual_parts(y, columns, w)
+    return high + low
+
+
+def residual_parts(y: FloatArray, columns: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """y - columns @ w as a sum of two vectors, off by at most unit(k)^2 of the sizes of its k terms."""
     high, low = y.copy(), np.zeros_like(y)
     for x, factor in zip(columns.T, -w):
         product = x * factor
-        (x_high, x_low), (f_high, f_low) = _halves(x), _halves(factor)
-        lost = x_low * f_low - (((product - x_high * f_high) - x_low * f_high) - x_high * f_low)
+        lost = product_error(x, factor, product)
         moved = high + product
         part = moved - high
         low += ((high - (moved - part)) + (product - part)) + lost
         high = moved
-    return high + low
+    return high, low
+
+
+def product_error(a: Any, b: Any, product: Any) -> Any:
+    """a b less the computed product, exactly where nothing underflows (Dekker)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
 def _halves(x: Any) -> tuple[Any, Any]:
