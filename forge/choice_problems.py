@@ -170,7 +170,7 @@ def make_kernels(seed: int, number: int) -> ChoiceProblem:
         kernels.append((kind, values))
     gamma = base.question.gamma if math.isfinite(base.question.gamma) else float(10 ** rng.uniform(-2, 6))
     question = _question(rng, base, gamma, count, traits)
-    question = replace(question, rows=n, weight=question.weight[:n])
+    question = replace(question, observations=n, weight=question.weight[:n])
     with np.errstate(all="ignore"):
         given = [(kind, values * (x_unit if kind == "factor" else x_unit * x_unit)) for kind, values in kernels]
         response = y * y_unit
@@ -222,7 +222,15 @@ def _question(
         order = [int(j) for j in rng.permutation(count)]
         inside = order[: int(rng.integers(0, min(k, 1) + 1))]
         outside = order[len(inside) : len(inside) + int(rng.integers(0, min(2, count - len(inside)) + 1))]
-    return ChoiceQuestion(gamma, k, 0.0, frozenset(inside), frozenset(outside), 0.0, base.n, price, weight)
+    return ChoiceQuestion(
+        gamma=gamma,
+        k=k,
+        forced_in=frozenset(inside),
+        forced_out=frozenset(outside),
+        price=price,
+        observations=base.n,
+        weight=weight,
+    )
 
 
 def _kernel(

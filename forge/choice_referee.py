@@ -24,10 +24,9 @@ Between = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class ChoiceQuestion(Question):
-    """As of columns, with a price for every item, weights of the rows, and the groups' columns."""
+    """As of columns, priced one by one, with the number of observations, their weights, and the groups' columns."""
 
-    rows: int = 0
-    price: tuple[float, ...] = ()
+    observations: int = 0
     weight: tuple[float, ...] = ()
     groups: tuple[tuple[int, ...], ...] = ()
 
@@ -65,11 +64,20 @@ class ChoiceReferee:
         numbers = (gamma, *price, *weight)
         if not (all(map(math.isfinite, numbers)) and gamma > 0 and min((*price, *weight, 0.0)) >= 0):
             return None
-        return ChoiceQuestion(gamma, k, 0.0, inside, outside, 0.0, rows, price, weight, groups)
+        return ChoiceQuestion(
+            gamma=gamma,
+            k=k,
+            forced_in=inside,
+            forced_out=outside,
+            price=price,
+            observations=rows,
+            weight=weight,
+            groups=groups,
+        )
 
     def items(self, question: Any) -> int:
         """How many there are to choose among; 0 if the question is not about these data."""
-        fits = question.rows == self.y.size and len(question.weight) in (0, self.y.size)
+        fits = question.observations == self.y.size and len(question.weight) in (0, self.y.size)
         with np.errstate(all="ignore"):
             finite = fits and np.isfinite(self.response(question)).all()
             return len(question.price) if finite and self.stands(question) else 0
