@@ -27,9 +27,9 @@ def islp(name: str, target: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 @pytest.mark.parametrize(
     ("n", "p", "gamma"),
-    [(400, 8, 10.0), (60, 12, 5.0), (30, 30, 1.0), (40, 160, 0.25), (25, 500, 0.2)],
+    [(400, 8, 10.0), (60, 12, 10.0), (60, 30, 4.0), (30, 30, 1.0), (100, 250, 0.16), (25, 500, 0.2)],
 )
-def test_rows_a_column_within_the_papers_value_and_ten(n: int, p: int, gamma: float) -> None:
+def test_square_of_rows_a_column_within_the_papers_value_and_ten(n: int, p: int, gamma: float) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, p)), rng.standard_normal(n)
     assert pf.SparseRegressor(k=1).fit(X, y).gamma_ == pytest.approx(gamma)
@@ -38,8 +38,9 @@ def test_rows_a_column_within_the_papers_value_and_ten(n: int, p: int, gamma: fl
 def test_weights_count_as_rows_and_adjusted_columns_do_not_count() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 10)), rng.standard_normal(40)
-    assert pf.SparseRegressor(k=1).fit(X, y, np.full(40, 0.5)).gamma_ == pytest.approx(2.0)
-    assert pf.SparseRegressor(k=1, adjust=[0, 1]).fit(X, y).gamma_ == pytest.approx(5.0)
+    assert pf.SparseRegressor(k=1).fit(X, y, np.full(40, 0.5)).gamma_ == pytest.approx(4.0)
+    assert pf.SparseRegressor(k=1).fit(X[:20], y[:20]).gamma_ == pytest.approx(4.0)
+    assert pf.SparseRegressor(k=1, adjust=[0, 1]).fit(X[:20], y[:20]).gamma_ == pytest.approx(6.25)
 
 
 def test_units_of_x_do_not_matter_without_standardisation() -> None:

@@ -33,7 +33,7 @@ class SparseRegressor(SparseLinearModel):
     k : int, optional
         Largest number of features. None: no limit if `penalty` is given, else 10 (or all, if there are fewer).
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none. ``"auto"`` is n/p, at most 10 and at least
+        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none. ``"auto"`` is (n/p)^2, at most 10 and at least
         1/sqrt(n), with n the sum of the sample weights: next to no ridge where rows are many, the paper's 1/sqrt(n)
         where columns far outnumber them. Without `standardize`, it is that over the mean square of the columns'
         entries. `solve` has the paper's value everywhere.
