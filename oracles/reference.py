@@ -25,7 +25,7 @@ class Reference:
     def auto_gamma(self) -> float:
         n, p = self.mass, self.Z.shape[1]
         squares = n if self.standardize else np.mean((self.Z**2).sum(axis=0))
-        return float(max(1 / np.sqrt(n), min(10.0, (n / p) ** 2)) * n / squares)
+        return float(max(1 / np.sqrt(n), min(10.0, (n - p) / p)) * n / squares)
 
     def fit(self, support: Any, gamma: float) -> tuple[np.ndarray, float]:
         """Ridge coefficients on a support, and c(S)."""

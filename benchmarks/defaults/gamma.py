@@ -6,7 +6,7 @@ is a number (on standardised columns), or a rule:
 
     paper         1 / sqrt(n)
     n/p           rows a column, at least 1 / sqrt(n) and at most 10
-    (n/p)^2       likewise, within the same limits
+    (n-p)/p       rows beyond the columns, a column, within the same limits
     gcv, loo      the features chosen without a ridge (gamma = inf); then the gamma that minimises the generalised
                   cross-validation score, or the leave-one-out error in closed form, on these features
     cv            k and gamma chosen together, from all of the above but gcv and loo
@@ -37,7 +37,7 @@ import parsifal as pf
 from benchmarks.defaults.tables import TABLES
 
 NUMBERS = (1.0, 10.0, math.inf)
-RULES = ("paper", *(f"{gamma:g}" for gamma in NUMBERS), "n/p", "(n/p)^2", "gcv", "loo", "cv")
+RULES = ("paper", *(f"{gamma:g}" for gamma in NUMBERS), "n/p", "(n-p)/p", "gcv", "loo", "cv")
 _SIZES, _SIZES_WIDE = (1, 2, 3, 4, 6, 8, 12), (2, 4, 8)
 _WIDE = 60  # columns
 _SECONDS = 2.0
@@ -71,7 +71,7 @@ def candidates(n: int, p: int) -> dict[str, float]:
     """The ridge weights by name, for n rows and p columns."""
     paper = 1 / math.sqrt(n)
     ratio = n / p
-    rules = {"n/p": ratio, "(n/p)^2": ratio**2}
+    rules = {"n/p": ratio, "(n-p)/p": ratio - 1}
     limited = {name: min(10.0, max(paper, gamma)) for name, gamma in rules.items()}
     return {"paper": paper, **{f"{gamma:g}": gamma for gamma in NUMBERS}, **limited}
 

@@ -133,8 +133,8 @@ def test_auto_gamma_is_scale_free() -> None:
     np.testing.assert_array_equal(other.support_, est.support_)
     np.testing.assert_allclose(other.predict((X + shift) * factor), 1e3 * est.predict(X) - 77, rtol=1e-7)
     np.testing.assert_allclose(other.coef_ * factor, 1e3 * est.coef_, rtol=1e-7)
-    assert est.gamma_ == pytest.approx(10.0)  # 40 rows, 7 columns
-    # The shrinkage that is documented: one feature, its coefficient over the least squares one.
+    assert est.gamma_ == pytest.approx((40 - 7) / 7)
+    # The ridge at its weakest, on a lone feature: its coefficient over the least squares one.
     single = pf.SparseRegressor(k=1).fit(X[:, [1]], y)
     slope = np.cov(X[:, 1], y)[0, 1] / X[:, 1].var(ddof=1)
     assert single.coef_[0] / slope == pytest.approx(1 / (1 + 1 / (10 * len(y))))

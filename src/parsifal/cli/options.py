@@ -160,7 +160,7 @@ Gamma = Annotated[
     typer.Option(
         "--gamma",
         "-g",
-        help="Ridge weight; large means weak, inf none. auto: (n/p)^2, from 1/sqrt(n) to 10.",
+        help="Ridge weight; large means weak, inf none. auto: (n - p)/p, from 1/sqrt(n) to 10.",
         rich_help_panel=MODEL,
     ),
 ]

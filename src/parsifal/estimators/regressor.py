@@ -33,9 +33,9 @@ class SparseRegressor(SparseLinearModel):
     k : int, optional
         Largest number of features. None: no limit if `penalty` is given, else 10 (or all, if there are fewer).
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none. ``"auto"`` is (n/p)^2, at most 10 and at least
+        Ridge weight, > 0; large means a weak ridge, ``np.inf`` none. ``"auto"`` is (n - p)/p, at most 10 and at least
         1/sqrt(n), with n the sum of the sample weights: next to no ridge where rows are many, the paper's 1/sqrt(n)
-        where columns far outnumber them. Without `standardize`, it is that over the mean square of the columns'
+        where columns outnumber them. Without `standardize`, it is that over the mean square of the columns'
         entries. `solve` has the paper's value everywhere.
     penalty : float, array of shape (p,), or mapping from feature names or indices to numbers, optional
         Price of a feature, in units of the objective: one for all, or one for each; features that a mapping leaves out

@@ -100,7 +100,7 @@ class Training:
         return coef if self.adjustment is None else self.adjustment.completed(coef)
 
     def auto_gamma(self) -> float:
-        """What the estimators take for ``gamma="auto"``: (M/p)^2, at most 10 and at least the paper's value.
+        """What the estimators take for ``gamma="auto"``: (M - p)/p, at most 10 and at least the paper's value.
 
         Where rows are many, that is next to no ridge, and coefficients are close to those of least squares; where
         columns outnumber rows, a strong one predicts better, and makes a proof possible (docs/defaults.md).
@@ -108,7 +108,7 @@ class Training:
         paper = self.paper_gamma()
         columns = self.scale.size - self.adjusted.size
         unit = paper * math.sqrt(self.mass)  # 1 on standardised columns
-        return max(paper, unit * min(_WEAKEST, (self.mass / columns) ** 2))
+        return max(paper, unit * min(_WEAKEST, (self.mass - columns) / columns))
 
     def paper_gamma(self) -> float:
         """sqrt(M) over the columns' mean sum of squares, which is M on standardised columns: then 1/sqrt(M)."""
