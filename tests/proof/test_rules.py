@@ -134,6 +134,7 @@ def test_sums_beyond_64_bits() -> None:
     refuse(replace(POSITIVE, **least), X, Y, "beyond 2^60")
 
 
+@pytest.mark.usefixtures("relaxations_alone")
 def test_twins_must_be_asked_the_same() -> None:
     plain = solved()
     assert plain.twin_later.size
