@@ -22,6 +22,8 @@ constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work
 // A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
 // children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
+// Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
+constexpr double most_crowded = 1.5;
 
 inline bool fractional(double s) { return s > 1e-9 && s < 1 - 1e-9; }
 
@@ -362,6 +364,9 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     const Index room = tree_.model().room(node.fix);
     if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
+    const auto columns = static_cast<double>(node.fix.size()), rank = static_cast<double>(tree_.options().rank);
+    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(columns));
+    if (crowd > worker_detail::most_crowded * std::sqrt(rank)) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!answer.resolved) return false;
