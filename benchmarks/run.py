@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.report import environment, parser
 from benchmarks.speed import (
+    best_subset,
     crossval,
     cuts,
     exact,
@@ -29,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "relaxation": relaxation.main,
     "table1": table1.main,
     "search": search.main,
+    "best_subset": best_subset.main,
     "cuts": cuts.main,
     "crossval": crossval.main,
     "lifting": lifting.main,

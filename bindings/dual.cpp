@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "bound/tighten.hpp"
 #include "listen.hpp"
+#include "quadratic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -14,33 +15,35 @@ using namespace parsifal;
 void bind_dual(nb::module_& m) {
     m.def(
         "choose",
-        [](ConstVector beta, ConstFix fix, double gamma, double penalty, Index k) {
+        [](ConstVector beta, ConstFix fix, double gamma, double penalty, Index k, const HeldRules* rules) {
             std::vector<double> scratch;
             DualChoice c;
+            const Terms terms{gamma, penalty, k, rules_of(rules, beta.size())};
             {
                 nb::gil_scoped_release release;
-                c = choose(beta, fix, {gamma, penalty, k}, scratch);
+                c = choose(beta, fix, terms, scratch);
             }
             return nb::make_tuple(c.taken, c.last_in, c.best_out);
         },
-        "beta"_a, "fix"_a, nb::kw_only(), "gamma"_a, "penalty"_a, "k"_a,
+        "beta"_a, "fix"_a, nb::kw_only(), "gamma"_a, "penalty"_a, "k"_a, "rules"_a = nb::none(),
         "What the best completion takes off the dual value, and the two thresholds of safe fixing.");
 
     m.def(
         "fix_columns",
-        [](ConstVector beta, ConstFix fix, double bound, double cutoff, double gamma, double penalty, Index k) {
+        [](ConstVector beta, ConstFix fix, double bound, double cutoff, double gamma, double penalty, Index k,
+           const HeldRules* rules) {
             Fixes result = fix;
             Index count;
+            const Terms terms{gamma, penalty, k, rules_of(rules, beta.size())};
             {
                 nb::gil_scoped_release release;
-                const Terms terms{gamma, penalty, k};
                 std::vector<double> scratch;
                 const DualChoice c = choose(beta, fix, terms, scratch);
                 count = fix_columns(beta, bound, cutoff, c, terms, result);
             }
             return nb::make_tuple(result, count);
         },
-        "beta"_a, "fix"_a, nb::kw_only(), "bound"_a, "cutoff"_a, "gamma"_a, "penalty"_a, "k"_a,
+        "beta"_a, "fix"_a, nb::kw_only(), "bound"_a, "cutoff"_a, "gamma"_a, "penalty"_a, "k"_a, "rules"_a = nb::none(),
         "Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).");
 
     m.def(

@@ -37,12 +37,12 @@ Eigen::Map<const VectorXd> view(const DoubleVector& array) {
 }
 
 void construct(HeldQuadratic* self, Matrix<double> gram, DoubleVector v0, DoubleVector beta0, double ls0, double gamma,
-               double penalty, Index k, const Rounding& rounding) {
+               double penalty, Index k, const Rounding& rounding, const HeldRules* rules) {
     const auto m = static_cast<Index>(gram.shape(0));
     const Eigen::Map<const MatrixXd> matrix(gram.data(), m, static_cast<Index>(gram.shape(1)));
     if (matrix.cols() != m || view(v0).size() != m || view(beta0).size() != m || rounding.norm.size() != m)
         throw std::invalid_argument("gram, v0, beta0 and the norms of its columns differ in size");
-    const Quadratic problem{{gamma, penalty, k}, matrix, view(v0), view(beta0), ls0, rounding};
+    const Quadratic problem{{gamma, penalty, k, rules_of(rules, m)}, matrix, view(v0), view(beta0), ls0, rounding};
     new (self) HeldQuadratic(std::move(gram), std::move(v0), std::move(beta0), problem);
 }
 
@@ -71,12 +71,14 @@ void bind_columns(nb::module_& m, const char* name) {
         .def(
             "__init__",
             [](HeldData<T>* self, Matrix<T> columns, DoubleVector y, double gamma, double penalty, Index k,
-               double cache) {
+               double cache, const HeldRules* rules) {
                 if (columns.shape(0) != y.shape(0)) throw std::invalid_argument("columns and y differ in length");
+                const Terms terms{gamma, penalty, k, rules_of(rules, static_cast<Index>(columns.shape(1)))};
                 nb::gil_scoped_release release;
-                new (self) HeldData<T>(std::move(columns), std::move(y), {gamma, penalty, k}, cache);
+                new (self) HeldData<T>(std::move(columns), std::move(y), terms, cache);
             },
-            nb::kw_only(), "columns"_a.noconvert(), "y"_a, "gamma"_a, "penalty"_a, "k"_a, "cache"_a);
+            nb::kw_only(), "columns"_a.noconvert(), "y"_a, "gamma"_a, "penalty"_a, "k"_a, "cache"_a,
+            "rules"_a = nb::none());
 }
 
 nb::dict relax(const HeldQuadratic& q, ConstFix fix, ConstVector start, double cutoff, double tolerance, int max_solves,
@@ -112,6 +114,12 @@ std::pair<std::vector<Index>, double> local_search(const Held& q, ConstFix fix, 
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     LocalSearch search(q.survivors(), alarm);
+    if (q.survivors().rules) {
+        // What side constraints allow of it, with what that implies.
+        VectorXd weight = VectorXd::Zero(q.survivors().size());
+        for (const Index j : support) weight[j] = 1;
+        search.mend(fix, weight, support);
+    }
     if (greedy) search.greedy(fix, support);
     const double value = search.improve(fix, support, max_moves);
     return {std::move(support), value};
@@ -178,6 +186,54 @@ nb::dict complete(const HeldQuadratic& q, ConstFix fix, double objective, double
     return d;
 }
 
+using Whole = std::int64_t;
+using WholeVector = nb::ndarray<const Whole, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using SignVector = nb::ndarray<const signed char, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+SideRows side_rows(const WholeVector& offset, const WholeVector& column, const WholeVector& coef,
+                   const WholeVector& upper, Index columns) {
+    if (offset.shape(0) != upper.shape(0) + 1 || column.shape(0) != coef.shape(0))
+        throw std::invalid_argument("the arrays of the rows differ in size");
+    std::vector<SideRows::Row> rows(upper.shape(0));
+    for (size_t r = 0; r < rows.size(); ++r) {
+        rows[r].upper = upper.data()[r];
+        for (Whole at = offset.data()[r]; at < offset.data()[r + 1]; ++at) {
+            const Whole j = at < static_cast<Whole>(column.shape(0)) ? column.data()[at] : -1;
+            if (j < 0 || j >= columns) throw std::invalid_argument("a row names a column that is not there");
+            rows[r].entries.push_back({static_cast<Index>(j), coef.data()[at]});
+        }
+    }
+    return {std::move(rows), columns};
+}
+
+void bind_rules(nb::module_& m) {
+    nb::class_<HeldRules>(m, "ColumnRules",
+                          "Prices, signs and side constraints, where columns are not all alike "
+                          "(cpp/bound/column_rules.hpp).")
+        .def(
+            "__init__",
+            [](HeldRules* self, const DoubleVector& price, const SignVector& sign, const WholeVector& row_offset,
+               const WholeVector& row_column, const WholeVector& row_coef, const WholeVector& row_upper) {
+                if (price.shape(0) != sign.shape(0)) throw std::invalid_argument("price and sign differ in size");
+                const auto columns = static_cast<Index>(price.shape(0));
+                auto rows = side_rows(row_offset, row_column, row_coef, row_upper, columns);
+                new (self) HeldRules{std::make_shared<const ColumnRules>(
+                    std::vector<double>(price.data(), price.data() + columns),
+                    std::vector<signed char>(sign.data(), sign.data() + columns), std::move(rows))};
+            },
+            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a)
+        .def(
+            "propagate",
+            [](const HeldRules& self, ConstFix fix) {
+                if (static_cast<size_t>(fix.size()) != self.rules->price.size())
+                    throw std::invalid_argument("fix must have one entry a column");
+                Fixes result = fix;
+                const bool possible = self.rules->rows.propagate(result);
+                return std::make_pair(result, possible);
+            },
+            "fix"_a, "The fixes with what the rows imply, and whether they allow anything.");
+}
+
 }  // namespace
 
 void bind_quadratic(nb::module_& m) {
@@ -188,6 +244,7 @@ void bind_quadratic(nb::module_& m) {
                double reach) { new (self) Rounding{view(norm), unit, error, base, drift, reach}; },
             nb::kw_only(), "norm"_a, "unit"_a, "error"_a, "base"_a, "drift"_a, "reach"_a);
 
+    bind_rules(m);
     nb::class_<Held>(m, "Survivors", "The reduced problem, as searches take it.");
     bind_columns<double>(m, "Columns");
     bind_columns<float>(m, "FloatColumns");
@@ -198,16 +255,18 @@ void bind_quadratic(nb::module_& m) {
         .def(
             "__init__",
             [](DistantData* self, nb::callable load, DoubleVector y, Index columns, double gamma, double penalty,
-               Index k, double kept, double cache) {
-                new (self) DistantData(std::move(load), std::move(y), columns, {gamma, penalty, k}, kept, cache);
+               Index k, double kept, double cache, const HeldRules* rules) {
+                const Terms terms{gamma, penalty, k, rules_of(rules, columns)};
+                new (self) DistantData(std::move(load), std::move(y), columns, terms, kept, cache);
             },
-            nb::kw_only(), "load"_a, "y"_a, "columns"_a, "gamma"_a, "penalty"_a, "k"_a, "kept"_a, "cache"_a);
+            nb::kw_only(), "load"_a, "y"_a, "columns"_a, "gamma"_a, "penalty"_a, "k"_a, "kept"_a, "cache"_a,
+            "rules"_a = nb::none());
     nb::class_<HeldQuadratic, Held>(
         m, "Quadratic",
         "The reduced problem; refers to its arrays, which are copied only where they are not "
         "float64, contiguous and, for gram, in Fortran order.")
         .def("__init__", &construct, nb::kw_only(), "gram"_a, "v0"_a, "beta0"_a, "ls0"_a, "gamma"_a, "penalty"_a, "k"_a,
-             "rounding"_a);
+             "rounding"_a, "rules"_a = nb::none());
 
     m.def("relax", &relax, "quadratic"_a, nb::kw_only(), "fix"_a, "start"_a, "cutoff"_a, "tolerance"_a, "max_solves"_a,
           "seconds"_a = INFINITY, "Solve the relaxation of one node of the reduced problem.");

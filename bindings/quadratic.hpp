@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,6 +32,18 @@ struct HeldQuadratic final : Held {
     parsifal::Quadratic problem;
     parsifal::GramSurvivors products{problem};
 };
+
+// What is asked of single columns, as Python gives it.
+struct HeldRules {
+    std::shared_ptr<const parsifal::ColumnRules> rules;
+};
+
+inline std::shared_ptr<const parsifal::ColumnRules> rules_of(const HeldRules* given, parsifal::Index columns) {
+    if (!given) return nullptr;
+    if (static_cast<parsifal::Index>(given->rules->price.size()) != columns)
+        throw std::invalid_argument("rules must have one entry a column");
+    return given->rules;
+}
 
 // A vector with one entry a column, or an error that names it.
 template <class Vector>

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
+
+from sklearn.base import BaseEstimator
+from sphinx.util.inspect import stringify_signature
 
 import parsifal
 
@@ -36,6 +40,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -57,6 +62,8 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Parsifal"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 # A page without sections of its own has nothing to show there.
 html_sidebars = {"tutorial": [], "changelog": []}
 html_show_sourcelink = False
@@ -89,5 +96,13 @@ def _insert_pages_of_the_root(app: Any, docname: str, source: list[str]) -> None
             source[0] = source[0].replace(mark, text)
 
 
+def _parameters_of_estimators(app: Any, what: str, name: str, thing: Any, options: Any, *_: str) -> Any:
+    """An estimator's parameters are those of its `__init__`; Sphinx would show its `__new__`, which takes anything."""
+    if what != "class" or not issubclass(thing, BaseEstimator):
+        return None
+    return stringify_signature(inspect.signature(thing), show_annotation=False, show_return_annotation=False), None
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", _insert_pages_of_the_root)
+    app.connect("autodoc-process-signature", _parameters_of_estimators)

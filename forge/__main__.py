@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from forge.craft import CRAFTS
 from forge.session import TRIES, run
 from fuzz.guard import limit_memory
 
@@ -22,16 +23,23 @@ def main() -> int:
     """Run; the exit code is 1 if anything was found."""
     args = _parser().parse_args()
     seed = int.from_bytes(os.urandom(4), "little") if args.seed is None else args.seed
-    folder = args.out / f"seed-{seed}"
-    print(f"seed {seed}, from problem {args.start}; what is found goes to {folder}", flush=True)
     limit_memory(_MEMORY)
+    kinds = [args.kind] if args.kind else list(CRAFTS)
+    return max([_forge(kind, seed, args.minutes / len(kinds), args) for kind in kinds])
+
+
+def _forge(kind: str, seed: int, minutes: float, args: argparse.Namespace) -> int:
+    """One kind of certificate; 1 if anything was found."""
+    folder = args.out / f"seed-{seed}" / kind
+    print(f"{kind}: seed {seed}, from problem {args.start}; what is found goes to {folder}", flush=True)
     began = time.monotonic()
     start, problems = (args.start, args.problems) if args.replay is None else (args.replay, 1)
     tally = run(
         seed=seed,
+        kind=kind,
         start=start,
         problems=problems,
-        minutes=args.minutes if problems is None else float("inf"),
+        minutes=minutes if problems is None else float("inf"),
         tries=args.tries,
         out=folder,
         tell=lambda line: print(line, flush=True),
@@ -41,13 +49,14 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "summary.md").write_text(summary + "\n", encoding="utf-8")
     print(summary)
-    print(f"to go on: python -m forge --seed {seed} --start {stop}")
+    print(f"to go on: python -m forge --kind {kind} --seed {seed} --start {stop}")
     return 1 if tally.found else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m forge", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long (default: 10)")
+    parser.add_argument("--kind", choices=list(CRAFTS), help="of certificates (default: all, one after the other)")
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long, for all kinds (default: 10)")
     parser.add_argument("--problems", type=int, help="how many, instead of how long")
     parser.add_argument("--seed", type=int, help="of the problems; a new one by default, which is printed")
     parser.add_argument("--start", type=int, default=0, help="number of the first problem: to go on with a seed")

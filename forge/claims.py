@@ -9,7 +9,7 @@ import numpy as np
 
 from forge.draft import Draft
 from forge.problems import ForgeProblem
-from forge.referee import Question, Value, above, nearest, question_of
+from forge.referee import Question, Value, above, nearest
 from forge.structure import Rng
 from parsifal.proof.certificate import fingerprint
 
@@ -25,8 +25,9 @@ _STEPS = (
 
 def make_claim(rng: Rng, draft: Draft, problem: ForgeProblem) -> Value | None:
     """Choose a solution and a bound above the optimum; returns that optimum, or None if the draft asks no question."""
-    question = question_of(draft.build())
-    if question is None or not question.forced_in | question.forced_out <= set(range(problem.p)):
+    question = problem.referee.question(draft.build())
+    items = 0 if question is None else problem.referee.items(question)
+    if question is None or items == 0 or not question.forced_in | question.forced_out <= set(range(items)):
         return None
     if rng.random() < 0.8:
         _choose(rng, draft, problem, question)
@@ -45,27 +46,27 @@ def make_claim(rng: Rng, draft: Draft, problem: ForgeProblem) -> Value | None:
 
 def _choose(rng: Rng, draft: Draft, problem: ForgeProblem, question: Question) -> None:
     """A feasible support, mostly not the best, with its best coefficients or worse ones."""
-    free = [j for j in range(problem.p) if j not in question.forced_in | question.forced_out]
+    items = range(problem.referee.items(question))
+    free = [j for j in items if j not in question.forced_in | question.forced_out]
     room = min(question.k - len(question.forced_in), len(free))
     if room < 0:
         return
     size = int(rng.choice([0, room, rng.integers(0, room + 1)]))
     chosen = [int(j) for j in rng.permutation(free)[:size]] if free else []
     support = tuple(sorted({*question.forced_in, *chosen}))
-    coef = [nearest(w) for w in problem.referee.coef(support, question.gamma)]
+    coef = [nearest(w) for w in problem.referee.fit(support, question)]
     chance = rng.random()
     if chance < 0.1:
         coef = [0.0] * len(coef)
     elif chance < 0.2:
         coef = [w * (1 + 10 ** rng.uniform(-12, 0)) for w in coef]
     elif chance < 0.3 and len(coef) > 1:
-        coef = _cancelling(rng, problem, support, coef)
+        coef = _cancelling(rng, problem.block(draft, support), coef)
     draft.support, draft.coef = list(support), coef
 
 
-def _cancelling(rng: Rng, problem: ForgeProblem, support: tuple[int, ...], coef: list[float]) -> list[float]:
+def _cancelling(rng: Rng, block: np.ndarray, coef: list[float]) -> list[float]:
     """Huge coefficients that cancel where they can: what rounding may be worth grows with them."""
-    block = problem.dense[:, list(support)]
     sizes = np.abs(block).max(axis=0)
     sizes[sizes == 0] = 1.0
     with np.errstate(all="ignore"):
@@ -74,9 +75,10 @@ def _cancelling(rng: Rng, problem: ForgeProblem, support: tuple[int, ...], coef:
 
 
 def _worth(draft: Draft, problem: ForgeProblem, question: Question) -> Fraction | None:
-    if len(draft.coef) != len(draft.support) or not all(math.isfinite(w) for w in draft.coef):
+    if not all(0 <= j < problem.referee.items(question) for j in draft.support):
         return None
-    if not all(0 <= j < problem.p for j in draft.support):
+    width = problem.referee.width(tuple(draft.support), question)
+    if len(draft.coef) != width or not all(math.isfinite(w) for w in draft.coef):
         return None
     return problem.referee.worth(tuple(draft.support), np.array(draft.coef), question)
 
@@ -99,7 +101,7 @@ def _false_bound(rng: Rng, draft: Draft, problem: ForgeProblem, optimum: Value) 
 def _lower_objective(rng: Rng, draft: Draft, problem: ForgeProblem, question: Question) -> None:
     """An objective below what the support can have, with a bound that is no higher."""
     support = tuple(sorted(draft.support))
-    if not set(support) <= set(range(problem.p)) or len(set(support)) < len(support):
+    if not set(support) <= set(range(problem.referee.items(question))) or len(set(support)) < len(support):
         return
     step = Fraction(10 ** float(rng.uniform(-11, 0)))
     least = problem.referee.least(support, question)
@@ -109,12 +111,10 @@ def _lower_objective(rng: Rng, draft: Draft, problem: ForgeProblem, question: Qu
 
 def fingerprint_of(draft: Draft, problem: ForgeProblem) -> float:
     """What the first record makes of the data."""
-    w = np.zeros(problem.p)
+    w = np.zeros(problem.dense.shape[1])
     first = draft.records[0]
     for j, value in zip(first.index, first.value):
-        if 0 <= j < problem.p:
+        if 0 <= j < w.size:
             w[j] = value
     with np.errstate(all="ignore"):
-        beta = problem.dense.T @ (problem.y - problem.dense @ w)
-        beta[[j for j in draft.forced_out if 0 <= j < problem.p]] = 0.0
-        return fingerprint(beta)
+        return fingerprint(problem.marks(draft, w))

@@ -16,12 +16,10 @@ import numpy as np
 
 from forge.numbers import SPECIAL
 from forge.structure import Rng
-from parsifal.proof.certificate import Certificate
 
-Disguise = Callable[[Rng, Certificate], Certificate]
+# A certificate of any kind.
+Disguise = Callable[[Rng, Any], Any]
 
-ARRAYS = [f.name for f in fields(Certificate) if str(f.type) in ("IntArray", "FloatArray")]
-SCALARS = [f.name for f in fields(Certificate) if str(f.type) in ("int", "float", "bool")]
 _TYPES = ("uint64", "uint64", "uint8", "int8", "int8", "int32", "bool", "object", "complex128", "float32", "float16")
 _TYPES += ("float64", "longdouble", ">i8", ">f8", "U8", "S4", "datetime64[s]")
 _WHOLE = (-(2**63), 2**63 - 1, -1, 0, 1, 2, -2, 127, -128, 255, 2**31, 2**32, 2**53 + 1)
@@ -48,9 +46,9 @@ class Sly(float):
     __lt__ = __ge__ = __gt__ = __le__
 
 
-def retype(rng: Rng, c: Certificate) -> Certificate:
+def retype(rng: Rng, c: Any) -> Any:
     """An array of another type; negative numbers may wrap."""
-    name = _name(rng)
+    name = _name(rng, c)
     try:
         with np.errstate(all="ignore"):
             return replace(c, **{name: getattr(c, name).astype(_TYPES[int(rng.integers(len(_TYPES)))])})
@@ -58,27 +56,27 @@ def retype(rng: Rng, c: Certificate) -> Certificate:
         return c
 
 
-def unsigned_offsets(rng: Rng, c: Certificate) -> Certificate:
+def unsigned_offsets(rng: Rng, c: Any) -> Any:
     """Offsets that go backwards, in a type whose differences are never negative."""
-    name = str(rng.choice(["coef_offset", "fixed_offset", "frame_offset"]))
+    name = str(rng.choice([name for name in arrays_of(c) if name.endswith("_offset")]))
     offsets = np.array(getattr(c, name)).astype(str(rng.choice(["uint64", "uint8"])))
     if offsets.size > 2:
         offsets[int(rng.integers(1, offsets.size - 1))] = rng.integers(0, int(offsets[-1]) + 2)
     return replace(c, **{name: offsets})
 
 
-def reshape(rng: Rng, c: Certificate) -> Certificate:
+def reshape(rng: Rng, c: Any) -> Any:
     """Not a vector, or not an array at all."""
-    name = _name(rng)
+    name = _name(rng, c)
     array = getattr(c, name)
     other: list[Any] = [array[None, :], array[:, None], array.tolist(), tuple(array.tolist()), None, 0, "array"]
     other += [array[0] if array.size else 0.0, np.matrix(array), np.asarray(array.tolist() or 0.0).squeeze(), {}]
     return replace(c, **{name: other[int(rng.integers(len(other)))]})
 
 
-def subclass(rng: Rng, c: Certificate) -> Certificate:
+def subclass(rng: Rng, c: Any) -> Any:
     """An array with a will of its own, or one that cannot be written to, or is not contiguous."""
-    name = _name(rng)
+    name = _name(rng, c)
     array = getattr(c, name)
     kind = int(rng.integers(4))
     other: Any
@@ -94,9 +92,9 @@ def subclass(rng: Rng, c: Certificate) -> Certificate:
     return replace(c, **{name: other})
 
 
-def masked_lie(rng: Rng, c: Certificate) -> Certificate:
+def masked_lie(rng: Rng, c: Any) -> Any:
     """An entry that is out of range, or special, behind a mask or among comparisons that say yes."""
-    name = _name(rng)
+    name = _name(rng, c)
     array = getattr(c, name).copy()
     if array.size == 0:
         return c
@@ -106,9 +104,9 @@ def masked_lie(rng: Rng, c: Certificate) -> Certificate:
     return replace(c, **{name: lie})
 
 
-def change_entry(rng: Rng, c: Certificate) -> Certificate:
+def change_entry(rng: Rng, c: Any) -> Any:
     """One entry of one array."""
-    name = _name(rng)
+    name = _name(rng, c)
     array = np.array(getattr(c, name))
     if array.size == 0:
         return c
@@ -121,23 +119,24 @@ def change_entry(rng: Rng, c: Certificate) -> Certificate:
     return replace(c, **{name: array})
 
 
-def change_length(rng: Rng, c: Certificate) -> Certificate:
+def change_length(rng: Rng, c: Any) -> Any:
     """One array loses an end, or gets one."""
-    name = _name(rng)
+    name = _name(rng, c)
     array = np.array(getattr(c, name))
     cuts = [array[:-1], array[1:], array[:0], np.append(array, array[-1:]), np.append(array, array), array[::-1].copy()]
     return replace(c, **{name: cuts[int(rng.integers(len(cuts)))]})
 
 
-def swap(rng: Rng, c: Certificate) -> Certificate:
+def swap(rng: Rng, c: Any) -> Any:
     """Two arrays change places."""
-    a, b = _name(rng), _name(rng)
+    a, b = _name(rng, c), _name(rng, c)
     return replace(c, **{a: getattr(c, b), b: getattr(c, a)})
 
 
-def change_scalar(rng: Rng, c: Certificate) -> Certificate:
+def change_scalar(rng: Rng, c: Any) -> Any:
     """A single value of another kind, or none."""
-    name = SCALARS[int(rng.integers(len(SCALARS)))]
+    scalars = [f.name for f in fields(c) if str(f.type) in ("int", "float", "bool")]
+    name = scalars[int(rng.integers(len(scalars)))]
     value = getattr(c, name)
     kinds: list[Any] = [
         np.float32,
@@ -160,9 +159,10 @@ def change_scalar(rng: Rng, c: Certificate) -> Certificate:
         return c
 
 
-def change_shape(rng: Rng, c: Certificate) -> Certificate:
+def change_shape(rng: Rng, c: Any) -> Any:
     """Other numbers of rows and columns."""
-    if [type(size) for size in (c.shape if isinstance(c.shape, tuple) else ())] != [int, int]:
+    shape = getattr(c, "shape", None)
+    if [type(size) for size in (shape if isinstance(shape, tuple) else ())] != [int, int]:
         return c
     n, p = c.shape
     shapes: list[Any] = [
@@ -194,8 +194,14 @@ DISGUISES: tuple[Disguise, ...] = (
 )
 
 
-def _name(rng: Rng) -> str:
-    return ARRAYS[int(rng.integers(len(ARRAYS)))]
+def arrays_of(c: Any) -> list[str]:
+    """The names of a certificate's arrays."""
+    return [f.name for f in fields(c) if str(f.type) in ("IntArray", "FloatArray")]
+
+
+def _name(rng: Rng, c: Any) -> str:
+    names = arrays_of(c)
+    return names[int(rng.integers(len(names)))]
 
 
 def _entry(rng: Rng, dtype: np.dtype[Any]) -> Any:

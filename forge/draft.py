@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +10,10 @@ import numpy as np
 
 from parsifal.proof.certificate import Certificate
 
-_CLAIM = ("shape", "k", "penalty", "gamma", "objective", "lower_bound", "complete", "fingerprint", "independence")
+_CLAIM = (
+    *("shape", "k", "penalty", "gamma", "objective", "lower_bound", "complete", "fingerprint", "independence"),
+    *("price", "sign", "row_offset", "row_column", "row_coef", "row_upper"),
+)
 
 
 @dataclass
@@ -39,12 +43,14 @@ class Draft:
     support: list[int]
     coef: list[float]
     records: list[Record]
-    frames: list[tuple[list[int], list[float]]]
+    # A diagonal has an entry for every item: a number, or for a group the numbers of its columns.
+    frames: list[tuple[list[int], list[Any]]]
     twins: list[tuple[int, int]]
     steps: list[str] = field(default_factory=list)
 
     def copy(self) -> Draft:
-        return Draft(
+        return replace(
+            self,
             claim=dict(self.claim),
             forced_in=self.forced_in[:],
             forced_out=self.forced_out[:],
@@ -90,25 +96,25 @@ class Draft:
         records, frames = self.records, self.frames
         return Certificate(
             **self.claim,
-            forced_in=_ints(self.forced_in),
-            forced_out=_ints(self.forced_out),
-            support=_ints(self.support),
-            coef=_floats(self.coef),
-            parent=_ints([r.parent for r in records]),
-            column=_ints([r.column for r in records]),
-            side=_ints([r.side for r in records]),
-            frame=_ints([r.frame for r in records]),
-            kind=_ints([r.kind for r in records]),
-            coef_offset=_offsets([r.index for r in records]),
-            coef_index=_ints([j for r in records for j in r.index]),
-            coef_value=_floats([v for r in records for v in r.value]),
-            fixed_offset=_offsets([r.fixed for r in records]),
-            fixed_column=_ints([j for r in records for j in r.fixed]),
-            frame_offset=_offsets([columns for columns, _ in frames]),
-            frame_column=_ints([j for columns, _ in frames for j in columns]),
-            frame_diagonal=_floats([d for _, diagonal in frames for d in diagonal]),
-            twin_later=_ints([later for later, _ in self.twins]),
-            twin_earlier=_ints([earlier for _, earlier in self.twins]),
+            forced_in=ints(self.forced_in),
+            forced_out=ints(self.forced_out),
+            support=ints(self.support),
+            coef=floats(self.coef),
+            parent=ints([r.parent for r in records]),
+            column=ints([r.column for r in records]),
+            side=ints([r.side for r in records]),
+            frame=ints([r.frame for r in records]),
+            kind=ints([r.kind for r in records]),
+            coef_offset=offsets([r.index for r in records]),
+            coef_index=ints([j for r in records for j in r.index]),
+            coef_value=floats([v for r in records for v in r.value]),
+            fixed_offset=offsets([r.fixed for r in records]),
+            fixed_column=ints([j for r in records for j in r.fixed]),
+            frame_offset=offsets([columns for columns, _ in frames]),
+            frame_column=ints([j for columns, _ in frames for j in columns]),
+            frame_diagonal=floats([d for _, diagonal in frames for d in diagonal]),
+            twin_later=ints([later for later, _ in self.twins]),
+            twin_earlier=ints([earlier for _, earlier in self.twins]),
         )
 
     def leaves(self) -> list[int]:
@@ -117,13 +123,18 @@ class Draft:
         return [r for r in range(len(self.records)) if r not in parents]
 
 
-def _ints(values: list[int]) -> np.ndarray:
+def each(entry: Any, change: Callable[[float], float]) -> Any:
+    """A diagonal's entry with its number, or all its numbers, changed."""
+    return [change(value) for value in entry] if isinstance(entry, list) else change(entry)
+
+
+def ints(values: list[int]) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-def _floats(values: list[float]) -> np.ndarray:
+def floats(values: list[float]) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
-def _offsets(parts: list[Any]) -> np.ndarray:
+def offsets(parts: list[Any]) -> np.ndarray:
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)

@@ -13,6 +13,7 @@ import parsifal as pf
 from forge.draft import Draft, Record
 from forge.problems import ForgeProblem
 from forge.referee import nearest
+from parsifal.constraints import AtMost, Exclude, Implies
 
 LIMITS = {"threads": 1, "node_limit": 500, "time_limit": 20.0}
 
@@ -33,7 +34,25 @@ def drafts(problem: ForgeProblem, rng: np.random.Generator, solve: Any) -> list[
         options = {**problem.options, "gamma": problem.question.gamma * float(10 ** rng.uniform(-3, 3)), **LIMITS}
         with contextlib.suppress(pf.ParsifalError):
             out += _of(pf.solve(problem.X, problem.y, **options), "honest at another gamma")
+    if np.isfinite(problem.question.gamma) and rng.random() < 0.6:
+        with contextlib.suppress(pf.ParsifalError):
+            found = pf.solve(problem.X, problem.y, fit_intercept=False, **_asked(problem, rng), **LIMITS)
+            out += _of(found, "honest, asked")
     return out
+
+
+def _asked(problem: ForgeProblem, rng: np.random.Generator) -> dict[str, Any]:
+    """The problem with signs, prices of single columns and side constraints besides."""
+    p, options = problem.p, dict(problem.options)
+    if rng.random() < 0.6:
+        options["sign"] = rng.integers(-1, 2, p) if rng.random() < 0.6 else 1
+    if rng.random() < 0.5:
+        options["penalty"] = nearest(problem.referee.half) * rng.choice([0.0, 0.01, 0.1], p) * rng.random(p)
+    if p > 2 and rng.random() < 0.6:
+        a, b, c = (int(j) for j in rng.permutation(p)[:3])
+        kinds = [AtMost([a, b, c], 1), Exclude(a, b), Implies(a, [b, c]), Implies(a, [b, c], any=True)]
+        options["constraints"] = [kinds[int(rng.integers(len(kinds)))]]
+    return options
 
 
 def bare(problem: ForgeProblem) -> Draft:

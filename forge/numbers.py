@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from forge.draft import Draft, Record
+from forge.draft import Draft, Record, each
 from forge.problems import ForgeProblem
 from forge.structure import Forgery, Rng
 
@@ -40,7 +40,7 @@ def scale_coefficients(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
     """The w of a record, or of all."""
     by = factor(rng)
     for record in draft.records if rng.random() < 0.3 else [_record(rng, draft)]:
-        record.value = [_times(v, by) for v in record.value]
+        record.value = [times(v, by) for v in record.value]
 
 
 def replace_coefficient(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -50,7 +50,7 @@ def replace_coefficient(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
     if record.index and rng.random() < 0.7:
         record.value[int(rng.integers(len(record.value)))] = value
     else:
-        put(record, int(rng.integers(problem.p)), value)
+        put(record, int(rng.integers(problem.dense.shape[1])), value)
 
 
 def fit_everything(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -70,8 +70,8 @@ def cancel(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
     record = _record(rng, draft)
     direction = _null(problem)
     size = 10 ** rng.uniform(0, 20)
-    dense = np.zeros(problem.p)
-    inside = [(j, v) for j, v in zip(record.index, record.value) if 0 <= j < problem.p]
+    dense = np.zeros(problem.dense.shape[1])
+    inside = [(j, v) for j, v in zip(record.index, record.value) if 0 <= j < dense.size]
     for j, v in inside:
         dense[j] = v
     with np.errstate(all="ignore"):
@@ -84,7 +84,7 @@ def scale_diagonal(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
         at = int(rng.integers(len(draft.frames)))
         columns, diagonal = draft.frames[at]
         by = factor(rng)
-        draft.frames[at] = (columns, [_times(d, by) for d in diagonal])
+        draft.frames[at] = (columns, [each(d, lambda value: times(value, by)) for d in diagonal])
 
 
 def replace_diagonal(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -96,7 +96,8 @@ def replace_diagonal(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
             gamma = draft.claim["gamma"]
             ridge = 1.0 / gamma if isinstance(gamma, float) and gamma else 1.0
             choices = [*SPECIAL, -ridge * (1 - 1e-9), -0.5 * ridge, -ridge, 1e3 * ridge, -0.49 * ridge]
-        diagonal[int(rng.integers(len(diagonal)))] = float(choices[int(rng.integers(len(choices)))])
+        at, value = int(rng.integers(len(diagonal))), float(choices[int(rng.integers(len(choices)))])
+        diagonal[at] = each(diagonal[at], lambda _: value)
 
 
 def change_gamma(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -139,7 +140,8 @@ def _put_all(record: Record, w: np.ndarray) -> None:
     record.index, record.value = kept.tolist(), w[kept].tolist()
 
 
-def _times(value: float, by: float) -> float:
+def times(value: float, by: float) -> float:
+    """The product, without a warning."""
     with np.errstate(all="ignore"):
         return float(np.float64(value) * by)
 
@@ -147,7 +149,7 @@ def _times(value: float, by: float) -> float:
 def _change(rng: Rng, draft: Draft, name: str) -> None:
     before = draft.claim[name]
     if rng.random() < 0.75:
-        draft.claim[name] = _times(before or 1.0, factor(rng))
+        draft.claim[name] = times(before or 1.0, factor(rng))
     else:
         draft.claim[name] = float(SPECIAL[int(rng.integers(len(SPECIAL)))])
 

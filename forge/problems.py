@@ -74,6 +74,28 @@ class ForgeProblem:
             "force_out": sorted(q.forced_out) or None,
         }
 
+    def columns_of(self, items: list[int]) -> list[int]:
+        """The columns of `dense` that belong to items of the choice: here the items are columns."""
+        return items
+
+    def frame(self, items: list[int], diagonal: list[float]) -> tuple[list[int], list[Any]]:
+        """A frame of a draft, from a diagonal over the items' columns."""
+        return items, diagonal
+
+    def block(self, draft: Any, support: tuple[int, ...]) -> FloatArray:
+        """What the coefficients of a support multiply."""
+        return self.dense[:, list(support)]
+
+    def marks(self, draft: Any, w: FloatArray) -> FloatArray:
+        """What a draft's fingerprint is of, for the w of its first record."""
+        beta = self.dense.T @ (self.y - self.dense @ w)
+        beta[[j for j in draft.forced_out if 0 <= j < self.p]] = 0.0
+        return np.asarray(beta)
+
+    def arrays(self) -> dict[str, Any]:
+        """The data, for a file."""
+        return {"X": self.dense, "y": self.y}
+
     def describe(self) -> dict[str, Any]:
         """For a file: everything but the data."""
         kind = f"{type(self.X).__name__} of {self.X.dtype}"

@@ -17,18 +17,14 @@ import numpy as np
 
 import parsifal as pf
 from forge.claims import make_claim
-from forge.disguises import ARRAYS, DISGUISES
+from forge.craft import CRAFTS, Craft
+from forge.disguises import DISGUISES, arrays_of
 from forge.draft import Draft
-from forge.honest import drafts
-from forge.numbers import NUMBERS
-from forge.problems import FORGED_EVERY, ForgeProblem, generator, make_problem
-from forge.referee import Value, falsehood, nearest, question_of
+from forge.problems import FORGED_EVERY, ForgeProblem, generator
+from forge.referee import Value, falsehood, nearest
 from forge.simplify import is_plain, signs, simplify
-from forge.solvers import calls
-from forge.structure import STRUCTURE, Rng
+from forge.structure import Rng
 from forge.tally import Finding, Tally, save
-from parsifal.proof.certificate import Certificate
-from parsifal.proof.checker import provable_bound
 
 TRIES = 120
 _POOL = 24
@@ -47,13 +43,14 @@ class Victims:
 
     check: Callable[[Any, Any, Any], Any] = pf.check
     check_exactly: Callable[[Any, Any, Any], Any] = _check_exactly
-    provable_bound: Callable[[Any, Any, Any], float] = provable_bound
+    provable_bound: Callable[[Any, Any, Any], float]
     solve: Callable[..., Any] = pf.solve
 
 
 def run(
     *,
     seed: int,
+    kind: str = "columns",
     start: int = 0,
     problems: int | None = None,
     minutes: float = math.inf,
@@ -67,6 +64,8 @@ def run(
 
     Parameters
     ----------
+    kind : str
+        ``"columns"``, ``"groups"`` or ``"kernels"``.
     seed, start, problems, minutes
         The problems: from number `start` on, so many, or as many as the time allows.
     tries : int
@@ -80,12 +79,13 @@ def run(
     **victims
         ``check``, ``provable_bound`` and ``solve``, if not the package's own.
     """
-    tally, opponent = Tally(seed), Victims(**victims)
+    craft = CRAFTS[kind]
+    tally, opponent = Tally(seed), Victims(**{"provable_bound": craft.provable_bound, **victims})
     began = shown = time.monotonic()
     number = start
     while (problems is None or number < start + problems) and time.monotonic() - began < 60.0 * minutes:
-        problem = make_problem(seed, number)
-        for finding in Attack(problem, opponent, tally).findings(tries if number % FORGED_EVERY == 0 else 0):
+        problem = craft.make(seed, number)
+        for finding in Attack(problem, craft, opponent, tally).findings(tries if number % FORGED_EVERY == 0 else 0):
             if tally.add(problem, finding):
                 if out is not None:
                     save(out, problem, finding)
@@ -107,6 +107,7 @@ class Attack:
     """All that is tried on one problem; the same for the same seed and number."""
 
     problem: ForgeProblem
+    craft: Craft
     victims: Victims
     tally: Tally
     # By reason of refusal: how much was proven, and the draft.
@@ -132,17 +133,17 @@ class Attack:
         problem = self.problem
         rng = generator(problem.seed, problem.number, 2)
         try:
-            seeds = drafts(problem, rng, self.victims.solve)
+            seeds = self.craft.drafts(problem, rng, self.victims.solve)
         except Exception:
             # What a solver raises has been found among its answers.
-            seeds = drafts(problem, rng, _refuses)
+            seeds = self.craft.drafts(problem, rng, _refuses)
         for attempt in range(tries):
             self.tally.forgeries += 1
             yield from self.attempt(rng, seeds, attempt, path)
 
     def answers(self, rng: Rng) -> Iterator[Finding]:
         """The solver's answers."""
-        for name, call in calls(self.problem, rng, self.victims.solve):
+        for name, call in self.craft.calls(self.problem, rng, self.victims.solve):
             self.tally.answers += 1
             try:
                 faults = call()
@@ -168,7 +169,7 @@ class Attack:
             else:
                 steps = [*steps, "file"]
                 try:
-                    certificate = Certificate.load(path)
+                    certificate = self.craft.certificate.load(path)
                 except pf.ParsifalError:
                     return
                 except Exception as error:
@@ -184,14 +185,14 @@ class Attack:
         else:
             draft = seeds[int(rng.integers(len(seeds)))].copy()
         for _ in range(int(rng.choice([0, 1, 1, 1, 2, 2, 3, 5]))):
-            table = STRUCTURE if rng.random() < 0.65 else NUMBERS
+            table = self.craft.steps[0] if rng.random() < 0.65 else self.craft.steps[1]
             step = table[int(rng.integers(len(table)))]
             step(rng, draft, self.problem)
             draft.steps.append(step.__name__)
         make_claim(rng, draft, self.problem)
         return draft
 
-    def judge(self, c: Certificate, draft: Draft, attempt: int, steps: list[str]) -> Iterator[Finding]:
+    def judge(self, c: Any, draft: Draft, attempt: int, steps: list[str]) -> Iterator[Finding]:
         """What the checker says to a forgery, and what is wrong with that."""
         problem = self.problem
         proven = -math.inf
@@ -207,7 +208,7 @@ class Attack:
             if not proven <= optimum:
                 text = f"the records are said to prove {proven!r}, the optimum is {nearest(optimum)!r}"
                 yield self.deceived("provable", "a bound", text, attempt, steps, c)
-        if attempt % _EXACT_EVERY == 0:
+        if self.craft.exact and attempt % _EXACT_EVERY == 0:
             yield from self.judge_exactly(c, attempt, steps)
         try:
             result = self.victims.check(c, problem.X, problem.y)
@@ -224,7 +225,7 @@ class Attack:
         else:
             self.keep(str(result.reason), proven, draft)
 
-    def judge_exactly(self, c: Certificate, attempt: int, steps: list[str]) -> Iterator[Finding]:
+    def judge_exactly(self, c: Any, attempt: int, steps: list[str]) -> Iterator[Finding]:
         """What the exact check says to a forgery."""
         problem = self.problem
         try:
@@ -246,24 +247,25 @@ class Attack:
         if kind not in self.pool or score > self.pool[kind][0]:
             self.pool[kind] = (score, draft)
             if len(self.pool) > _POOL:
-                self.pool.pop(next(iter(self.pool)))
+                # The oldest of those that prove least.
+                self.pool.pop(min(self.pool, key=lambda other: self.pool[other][0]))
 
-    def optimum(self, c: Certificate) -> Value:
+    def optimum(self, c: Any) -> Value:
         """What no bound may be above; a certificate that asks no question proves nothing."""
-        question = question_of(c)
+        question = self.problem.referee.question(c)
         return -math.inf if question is None else self.problem.referee.optimum(question)
 
-    def deceived(self, kind: str, what: str, text: str, attempt: int, steps: list[str], c: Certificate) -> Finding:
+    def deceived(self, kind: str, what: str, text: str, attempt: int, steps: list[str], c: Any) -> Finding:
         """A finding, reduced to what it needs."""
         X, y = self.problem.X, self.problem.y
 
-        def accepted(other: Certificate) -> bool:
+        def accepted(other: Any) -> bool:
             return bool(self.victims.check(other, X, y)) and falsehood(self.problem.referee, other) is not None
 
-        def overstated(other: Certificate) -> bool:
+        def overstated(other: Any) -> bool:
             return not self.victims.provable_bound(other, X, y) <= self.optimum(other)
 
-        def deceives(other: Certificate) -> bool:
+        def deceives(other: Any) -> bool:
             try:
                 return accepted(other) if kind == "accepted" else overstated(other)
             except Exception:
@@ -273,14 +275,14 @@ class Attack:
         odd = [] if is_plain(c) else steps[-1:]
         return self.finding(kind, f"{what} ({', '.join(signs(c, self.problem) + odd)})", text, attempt, steps, c)
 
-    def finding(self, kind: str, where: str, text: str, attempt: int, steps: list[str], c: Certificate) -> Finding:
+    def finding(self, kind: str, where: str, text: str, attempt: int, steps: list[str], c: Any) -> Finding:
         return Finding(kind=kind, where=where, text=text[:300], attempt=attempt, steps=list(steps), certificate=c)
 
 
-def _disguised(rng: Rng, certificate: Certificate, steps: list[str]) -> tuple[Certificate, list[str]]:
+def _disguised(rng: Rng, certificate: Any, steps: list[str]) -> tuple[Any, list[str]]:
     steps = list(steps)
     for _ in range(int(rng.choice([0, 0, 0, 1, 2]))):
-        if all(_is_plain(getattr(certificate, name)) for name in ARRAYS):
+        if all(_is_plain(getattr(certificate, name)) for name in arrays_of(certificate)):
             disguise = DISGUISES[int(rng.integers(len(DISGUISES)))]
             certificate = disguise(rng, certificate)
             steps.append(disguise.__name__)

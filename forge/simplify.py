@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from forge.choices import apart
 from forge.claims import fingerprint_of
-from forge.draft import Draft
+from forge.draft import Draft, each
 from forge.problems import ForgeProblem
-from forge.referee import question_of
 from parsifal.proof.certificate import Certificate
 
 _MOST = 150
 
 
-def is_plain(certificate: Certificate) -> bool:
+def is_plain(certificate: Any) -> bool:
     """Whether every field is of the type that an honest certificate has, and of the right size for its neighbours."""
     c = certificate
     kinds = {"IntArray": np.int64, "FloatArray": np.float64}
@@ -29,20 +29,20 @@ def is_plain(certificate: Certificate) -> bool:
         elif type(value) not in (int, float, bool, tuple):
             return False
     try:
-        again = Draft.of(c).build()
+        again = apart(c).build()
     except (IndexError, ValueError):
         return False
     return all(np.array_equal(getattr(c, f.name), getattr(again, f.name)) for f in fields(c))
 
 
-def simplify(c: Certificate, problem: ForgeProblem, deceives: Callable[[Certificate], bool]) -> Certificate:
+def simplify(c: Any, problem: ForgeProblem, deceives: Callable[[Any], bool]) -> Any:
     """The smallest that still deceives, as far as leaving out one thing after another leads."""
     if not is_plain(c):
         plain = _made_plain(c)
         if plain is None or not deceives(plain):
             return c
         c = plain
-    draft, left = Draft.of(c), _MOST
+    draft, left = apart(c), _MOST
     progress = True
     while progress and left > 0:
         progress = False
@@ -56,39 +56,43 @@ def simplify(c: Certificate, problem: ForgeProblem, deceives: Callable[[Certific
     return draft.build()
 
 
-def _made_plain(c: Certificate) -> Certificate | None:
+def _made_plain(c: Any) -> Any:
     """The same without its disguise, if there is such a thing."""
     kinds: dict[str, Any] = {"int": int, "float": float, "bool": bool, "IntArray": np.int64, "FloatArray": np.float64}
     try:
         with np.errstate(all="ignore"):
-            values = {
+            values: dict[str, Any] = {
                 f.name: kinds[str(f.type)](getattr(c, f.name))
                 if str(f.type) in ("int", "float", "bool")
                 else np.array(getattr(c, f.name)).astype(kinds[str(f.type)]).ravel()
                 for f in fields(c)
                 if f.name != "shape"
             }
-            plain = replace(c, **values, shape=(int(c.shape[0]), int(c.shape[1])))
+            if isinstance(c, Certificate):
+                values["shape"] = (int(c.shape[0]), int(c.shape[1]))
+            plain = replace(c, **values)
     except (TypeError, ValueError, OverflowError, IndexError, ArithmeticError):
         return None
     return plain if is_plain(plain) else None
 
 
-def signs(c: Certificate, problem: ForgeProblem) -> list[str]:
+def signs(c: Any, problem: ForgeProblem) -> list[str]:
     """What stands out in a forgery and in its data."""
     out = []
     if is_plain(c):
-        used = [c.frame_offset[f : f + 2] for f in c.frame if 0 <= f < c.frame_offset.size - 1]
-        out += ["frame without columns"] if any(a == b for a, b in used) else []
-        out += ["diagonal"] if any(np.any(c.frame_diagonal[a:b]) for a, b in used) else []
-        out += ["twins"] if c.twin_later.size else []
-        out += ["fixings"] if c.fixed_column.size else []
+        draft = apart(c)
+        used = [draft.frames[r.frame] for r in draft.records if 0 <= r.frame < len(draft.frames)]
+        out += ["frame without columns"] if any(not items for items, _ in used) else []
+        out += ["diagonal"] if any(np.any(np.concatenate([[0.0], *map(np.atleast_1d, d)])) for _, d in used) else []
+        out += ["twins"] if draft.twins else []
+        out += ["fixings"] if any(record.fixed for record in draft.records) else []
     else:
         out.append("odd arrays")
-    out += ["no question"] if question_of(c) is None else []
+    out += ["no question"] if problem.referee.question(c) is None else []
     out += [f"extreme {name}" for name, numbers in (("X", problem.dense), ("y", problem.y)) if _is_extreme(numbers)]
     out += ["extreme gamma"] if not 1e-60 < _number(c.gamma) < 1e60 else []
-    out += [f"{problem.X.dtype} {type(problem.X).__name__}"] if problem.X.dtype != np.float64 else []
+    kind = getattr(problem.X, "dtype", np.float64)
+    out += [f"{kind} {type(problem.X).__name__}"] if kind != np.float64 else []
     return out or ["ordinary"]
 
 
@@ -130,7 +134,8 @@ def _smaller(draft: Draft, problem: ForgeProblem) -> Iterator[Draft]:
         other.frames.pop()
         yield other
     for at, (_, diagonal) in enumerate(draft.frames):
-        if any(diagonal):
+        nothing = [each(entry, lambda _: 0.0) for entry in diagonal]
+        if diagonal != nothing:
             other = draft.copy()
-            other.frames[at] = (other.frames[at][0], [0.0] * len(diagonal))
+            other.frames[at] = (other.frames[at][0], nothing)
             yield other

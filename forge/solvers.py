@@ -97,7 +97,7 @@ def _groups(problem: ForgeProblem, labels: list[int]) -> list[Fault]:
         for size in range(k + 1)
         for chosen in combinations(groups, size)
     )
-    return _told(solution, optimum)
+    return told(solution, optimum)
 
 
 def _faults_of(problem: ForgeProblem, question: Question, solution: Any) -> list[Fault]:
@@ -105,14 +105,15 @@ def _faults_of(problem: ForgeProblem, question: Question, solution: Any) -> list
     support: Support = tuple(sorted(int(j) for j in solution.support))
     if not question.allows(support):
         return [("support", f"chose {list(support)}, which is not allowed")]
-    out = _told(solution, problem.referee.optimum(question))
+    out = told(solution, problem.referee.optimum(question))
     least = problem.referee.least(support, question)
     if math.isfinite(solution.objective) and solution.objective < least - problem.referee.blur(support, question):
         out.append(("objective", f"told {solution.objective!r} for a support whose least is {nearest(least)!r}"))
     return out
 
 
-def _told(solution: Any, optimum: Value) -> list[Fault]:
+def told(solution: Any, optimum: Value) -> list[Fault]:
+    """What is wrong with the objective and the bound of an answer."""
     out = _optimal(solution.objective, optimum) if solution.status == "optimal" else []
     if not math.isfinite(solution.objective):
         out = [("not finite", f"has the objective {solution.objective!r}, status {solution.status}")]

@@ -51,7 +51,8 @@ def thin_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
             diagonal.pop(at)
             for record in draft.records:
                 if record.frame == number:
-                    _clear(record, gone)
+                    for column in problem.columns_of([gone]):
+                        _clear(record, column)
 
 
 def spoil_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
@@ -231,10 +232,59 @@ def change_k(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
     draft.claim["k"] = int(rng.choice([k - 1, k + 1, 0, 1, p, p + 1, -1, 2**40, len(draft.forced_in)]))
 
 
+def change_signs(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
+    """Other signs: some, all, one fewer, one turned, or none."""
+    sign = np.array(draft.claim.get("sign", ()), dtype=np.int64)
+    if sign.size != problem.p or rng.random() < 0.3:
+        sign = rng.integers(-1, 2, problem.p)
+    j = int(rng.integers(problem.p))
+    sign[j] = int(rng.choice([0, 0, -sign[j], 1]))
+    draft.claim["sign"] = np.zeros(0, dtype=np.int64) if rng.random() < 0.15 else sign
+
+
+def change_prices(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
+    """Other prices of single columns: lower, higher, none."""
+    price = np.array(draft.claim.get("price", ()), dtype=np.float64)
+    if price.size != problem.p:
+        price = np.full(problem.p, float(draft.claim["penalty"]))
+    draft.claim["penalty"] = 0.0
+    j = int(rng.integers(problem.p))
+    with np.errstate(over="ignore"):
+        price[j] *= float(rng.choice([0.0, 0.5, 1 + 2.0**-52, 2.0]))
+        price[j] += float(rng.choice([0.0, 0.0, draft.claim["objective"] * rng.random()]))
+    draft.claim["price"] = price if rng.random() < 0.9 else np.zeros(0)
+
+
+def change_rows(rng: Rng, draft: Draft, problem: ForgeProblem) -> None:
+    """A side constraint more, none, or one with another limit or coefficient: what it leaves out need not be proven."""
+    claim = draft.claim
+    upper = np.array(claim.get("row_upper", ()), dtype=np.int64)
+    chance = rng.random()
+    if upper.size == 0 or chance < 0.4:
+        columns = np.sort(rng.permutation(problem.p)[: int(rng.integers(1, min(problem.p, 4) + 1))])
+        coef = rng.choice([1, 1, -1, 2, -3, 1 << 61], columns.size)
+        claim["row_offset"] = np.append(claim.get("row_offset", np.zeros(1, dtype=np.int64)), 0)
+        claim["row_column"] = np.append(claim.get("row_column", np.zeros(0, dtype=np.int64)), columns)
+        claim["row_coef"] = np.append(claim.get("row_coef", np.zeros(0, dtype=np.int64)), coef)
+        claim["row_offset"][-1] = claim["row_column"].size
+        claim["row_upper"] = np.append(upper, int(rng.integers(-1, 3)))
+    elif chance < 0.5:
+        for name in ("row_column", "row_coef", "row_upper"):
+            claim[name] = np.zeros(0, dtype=np.int64)
+        claim["row_offset"] = np.zeros(1, dtype=np.int64)
+    elif chance < 0.8:
+        upper[int(rng.integers(upper.size))] += int(rng.choice([-1, 1, 1, 3]))
+        claim["row_upper"] = upper
+    elif claim["row_coef"].size:
+        coef = claim["row_coef"].copy()
+        coef[int(rng.integers(coef.size))] *= -1
+        claim["row_coef"] = coef
+
+
 STRUCTURE: tuple[Forgery, ...] = (
     *(add_child, add_frame, empty_frame, thin_frame, spoil_frame, move_frame, split, drop_record, drop_leaf),
     *(duplicate_record, reparent, change_decision, fix_more, fix_all, fix_other_way, invent_twins, drop_twins),
-    *(force_otherwise, change_k, exhaust, exhaust_leaves, change_kind),
+    *(force_otherwise, change_k, exhaust, exhaust_leaves, change_kind, change_signs, change_prices, change_rows),
 )
 
 
@@ -276,7 +326,8 @@ def _new_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> int:
     """No column, all, or some; with a diagonal of zeros, of a share of the least eigenvalue, or of the squares."""
     p = problem.p
     share = float(rng.choice([0.0, 0.5, 1.0]))
-    columns = [j for j in range(p) if rng.random() < share or share == 1.0]
+    items = [j for j in range(p) if rng.random() < share or share == 1.0]
+    columns = problem.columns_of(items)
     diagonal = [0.0] * len(columns)
     if columns and rng.random() < 0.6:
         with np.errstate(all="ignore"):
@@ -287,5 +338,5 @@ def _new_frame(rng: Rng, draft: Draft, problem: ForgeProblem) -> int:
                 squares = np.full(len(columns), np.linalg.eigvalsh(gram)[0])
             factor = rng.choice([0.5, 0.999999, 1.0, 1.0 + 1e-12, 1.01, 2.0, -1e-9])
             diagonal = [float(d) for d in factor * squares]
-    draft.frames.append((columns, diagonal))
+    draft.frames.append(problem.frame(items, diagonal))
     return len(draft.frames) - 1

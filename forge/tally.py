@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from forge.problems import ForgeProblem
-from parsifal.proof.certificate import Certificate
 
 # Of a kind; the others are counted.
 _KEPT = 3
@@ -41,7 +40,7 @@ class Finding:
     text: str
     attempt: int = -1
     steps: list[str] = field(default_factory=list)
-    certificate: Certificate | None = None
+    certificate: Any = None
 
     @property
     def key(self) -> str:
@@ -98,7 +97,7 @@ def save(folder: Path, problem: ForgeProblem, finding: Finding) -> Path:
     name = folder / f"problem-{problem.number}-{finding.kind}-{which}"
     values = {"kind": finding.kind, "where": finding.where, "text": finding.text, "attempt": finding.attempt}
     record: dict[str, Any] = {**values, "steps": finding.steps, "problem": problem.describe()}
-    arrays = {"X": problem.dense, "y": problem.y}
+    arrays = problem.arrays()
     if finding.certificate is not None:
         for entry in fields(finding.certificate):
             value = getattr(finding.certificate, entry.name)

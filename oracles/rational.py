@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -54,6 +54,18 @@ def is_positive_semidefinite(A: Matrix) -> bool:
     return True
 
 
+def is_positive_definite(A: Matrix) -> bool:
+    """By elimination: every pivot is positive."""
+    M = [row[:] for row in A]
+    for i, row in enumerate(M):
+        if row[i] <= 0:
+            return False
+        for r in range(i + 1, len(M)):
+            factor = M[r][i] / row[i]
+            M[r] = [a - factor * b for a, b in zip(M[r], row)]
+    return True
+
+
 def gram(X: np.ndarray) -> Matrix:
     columns = rows(X.T)
     return [[dot(a, b) for b in columns] for a in columns]
@@ -102,3 +114,34 @@ def dual_value(
     free = sorted((term for j, term in enumerate(terms) if j not in inside and term > 0), reverse=True)
     taken = sum((terms[j] for j in inside), Fraction(0)) + sum(free[: k - len(inside)], Fraction(0))
     return dot(exact(y), a) - dot(a, a) / 2 - taken
+
+
+def signed_optimum(
+    X: np.ndarray,
+    y: np.ndarray,
+    k: int,
+    gamma: float,
+    price: np.ndarray,
+    sign: np.ndarray,
+    allowed: Callable[[frozenset[int]], bool] = lambda support: True,
+) -> Fraction:
+    """The best of all allowed supports under signs and prices: a fit with signs is the best of those plain fits of its
+    subsets that have the right signs."""
+    p, target, weight = X.shape[1], exact(y), Fraction(gamma)
+    half = dot(target, target) / 2
+    columns = rows(X.T)
+    system = [[dot(a, b) + (1 / weight if i == j else 0) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
+    product = [dot(column, target) for column in columns]
+    fits: dict[frozenset[int], Fraction] = {}
+    for size in range(min(k, p) + 1):
+        for S in combinations(range(p), size):
+            w = solve([[system[i][j] for j in S] for i in S], [product[i] for i in S])
+            if all(int(sign[j]) * value >= 0 for j, value in zip(S, w)):
+                fits[frozenset(S)] = half - dot([product[i] for i in S], w) / 2
+    best = [
+        min(value for part, value in fits.items() if part <= set(S)) + sum(exact(price[list(S)]), Fraction(0))
+        for size in range(min(k, p) + 1)
+        for S in combinations(range(p), size)
+        if allowed(frozenset(S))
+    ]
+    return min(best)

@@ -49,7 +49,7 @@ def build() -> Path:
     settings = ["-DPARSIFAL_NATIVE=OFF", "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}"]
     maker = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}"]
     _run([str(tools / "cmake"), "-S", str(ROOT), "-B", str(BUILD), *maker, *settings])
-    _run([str(tools / "cmake"), "--build", str(BUILD)])
+    _run([str(tools / "cmake"), "--build", str(BUILD), "--target", "_core"])
     package = BUILD / "site" / "parsifal"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir(parents=True)

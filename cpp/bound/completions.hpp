@@ -17,60 +17,15 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/alarm.hpp"
+#include "bound/correlation_table.hpp"
 #include "bound/gap.hpp"
-#include "bound/quadratic.hpp"
 
 namespace parsifal {
-
-// What all nodes of a problem share: the columns scaled to unit length, their products with y, and for each column the
-// sums of its largest correlations.
-class CorrelationTable {
-  public:
-    static constexpr Index most_room = 12;  // places: beyond, row sums are of no use
-    // Columns within this part of their length of the span of a set's others do not count where there is no ridge.
-    static constexpr double independence = 1e-6;
-
-    explicit CorrelationTable(const Quadratic& q);
-
-    Index size() const { return scale_.size(); }
-    double scale(Index j) const { return scale_[j]; }  // 0: a column of zeros
-    double product(Index j) const { return b_[j]; }    // x_j'y, of unit columns
-    double y_square() const { return yy_; }
-    double unit() const { return unit_; }  // error of every product of two unit columns, or of y / |y| and one
-    bool has_ridge() const { return ridge_ > 0; }
-    double price() const { return q_.lambda; }
-    const double* gram(Index j) const { return q_.gram.col(j).data(); }
-    // The sum of the `count` largest |x_i'x_j| over the columns i that are not neighbours of j at this level.
-    double largest(Index level, Index j, Index count) const {
-        return count == 0 ? 0 : largest_(level * (most_room - 1) + count - 1, j);
-    }
-
-    // Neighbours at a level are columns with |x_i'x_j| above its limit: none at level 0, the more the higher the level.
-    struct Neighbour {
-        Index column;
-        double cosine;  // |x_i'x_j|
-    };
-    static constexpr Index levels = 7;
-    static constexpr double limit[levels] = {INFINITY, 0.6, 0.45, 0.35, 0.27, 0.21, 0.16};
-    Index finest() const { return finest_; }          // the last level at which they are few
-    Index pair_level() const { return pair_level_; }  // for pairs
-    double nearest() const { return nearest_; }       // the largest |x_i'x_j| of all
-    const std::vector<Neighbour>& neighbours(Index j) const { return neighbours_[static_cast<size_t>(j)]; }
-
-  private:
-    void sort_correlations();
-
-    const Quadratic& q_;
-    double ridge_, yy_, unit_;
-    VectorXd scale_, b_;
-    MatrixXd largest_;  // levels (most_room - 1) x columns: the sum of the largest, the two largest, ... |x_i'x_j|
-    std::vector<std::vector<Neighbour>> neighbours_;  // at the finest level, the nearest first
-    Index finest_ = 0, pair_level_ = 0;
-    double nearest_ = 0;
-};
 
 class Completions {
   public:
@@ -81,6 +36,7 @@ class Completions {
 
     struct Answer {
         bool closed = false;         // every completion was looked at, or bounded
+        bool resolved = true;        // no set is beyond what inner products resolve: then nothing is known of it
         double bound = -INFINITY;    // below every completion's objective (closed: the cutoff, up to rounding)
         double value = INFINITY;     // of the best completion found below the cutoff
         std::vector<Index> support;  // that one
@@ -97,6 +53,8 @@ class Completions {
                  const Gap& gap, double most_work);
 
   private:
+    using Pair = std::pair<Index, Index>;  // a position, and a column near the one there
+
     // A node of the depth-first search: what is left of y and of its columns, which are in order of their gains.
     struct Level {
         std::vector<Index> column, origin;  // origin: position in the level above
@@ -106,6 +64,8 @@ class Completions {
         std::vector<double> worth;          // gain / d - 2 price: at most what it takes off 2 c; infinite: no bound
         std::vector<double> coordinate;     // rank x capacity: L
         std::vector<Index> place;           // of every column of the problem, if it is here
+        std::vector<Index> alone;           // columns that `apart` tries by themselves, and pairs, each with
+        std::vector<Pair> near;             // all others
         Index size = 0, capacity = 0, rank = 0;
         const Level* above = nullptr;  // while its own coordinates have not been gathered: the level above, and the
         const double* step = nullptr;  // last coordinate of that one's columns
@@ -122,19 +82,22 @@ class Completions {
     bool plant(const std::vector<Index>& in, const std::vector<Index>& free, Index room);
     void push(Level& level, const Level& up, const double* coordinates, double pivot, double beta);
     void explore(Index depth, Index room, Answer* top);
-    void descend(Index depth, Index position, Index from, Index room, const std::vector<Index>* near = nullptr);
+    void descend(Index depth, Index position, Index from, Index room, std::span<const Pair> near = {});
     bool apart(Index depth, Index first, Index room);
+    void list_neighbours(Level& at, Index first, Index level);
     void singles(Level& at, Index room);
     void pairs(Level& at);
     void pair_row(Level& at, Index position, Index first, Index last);
-    bool strong_neighbours(Level& at, double most);
+    bool strong_neighbours(Level& at, double most, double gain, double closest);
     void row_bounds(Level& at, Index first, Index room, Index level = 0);
     void locate(Level& at) const;
     bool bounded(Level& at, Index first, Index room, bool thorough);
     bool drop(Level& at, Index room);
+    void leave_out(Level& at, Index room, double sure);
+    static void move(Level& at, size_t from, size_t to);
     void sort(Level& at);
     void gather_rows(const Level& up, Level& at, const double* step);
-    void correlations(const Level& at, Index position, Index first, Index last, double* out) const;
+    void correlations(const Level& at, Index position, Index first, Index last, double* out);
     bool counts(const Level& at, double z2, double z2d, Index room, Index j);
     void found(double value, double charge, std::initializer_list<Index> more);
     void rank_branches(Level& at, Index room, Index from, Answer& answer);
@@ -148,6 +111,9 @@ class Completions {
     double least_price() const;
     bool spend(double work);
 
+    // Below this part of a column's squared length its distance to a span is asked of the data.
+    static constexpr double nearly_dependent = 1e-8;
+
     const CorrelationTable& table_;
     const Alarm& alarm_;
     Dependent dependent_;
@@ -155,7 +121,7 @@ class Completions {
     std::vector<Index> in_;
     std::vector<double> q_;        // coordinates of y
     std::vector<double> inverse_;  // of the factor of the columns in: rows of a lower triangle
-    std::vector<double> row_, step_, own_, scratch_;
+    std::vector<double> row_, step_, own_, scratch_, scaled_;
     std::vector<Index> order_;
     std::vector<double> rest_, apart_;
     std::vector<double> top_;
@@ -164,7 +130,7 @@ class Completions {
     double cutoff_ = INFINITY, best_value_ = INFINITY, lowest_ = INFINITY;
     double work_ = 0, most_work_ = 0, heard_ = 0;
     double roundoff_ = 0, set_size_ = 1;
-    bool stopped_ = false;
+    bool stopped_ = false, unresolved_ = false;
     std::vector<Index> best_;
 };
 

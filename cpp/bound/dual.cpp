@@ -6,15 +6,19 @@
 
 namespace parsifal {
 
-DualChoice choose(const ConstVector& beta, const ConstFix& fix, Terms terms, std::vector<double>& scratch) {
+namespace {
+
+// `gain(j)` is a_j. A template, so that columns that are all alike cost no look at their rules.
+template <class Gain>
+DualChoice choose_by(const ConstFix& fix, Index k, Gain gain, std::vector<double>& scratch) {
     DualChoice c;
     scratch.clear();
-    Index room = terms.k;
+    Index room = k;
     // No more than the k + 1 largest matter: now and then the others are dropped, and what is below them passed over.
-    const size_t most = static_cast<size_t>(terms.k) + 1, full = 4 * most + 1024;
+    const size_t most = static_cast<size_t>(k) + 1, full = 4 * most + 1024;
     double floor = 0;
-    for (Index j = 0; j < beta.size(); ++j) {
-        const double a = terms.gain(beta[j]);
+    for (Index j = 0; j < fix.size(); ++j) {
+        const double a = gain(j);
         if (fix[j] == 0) {
             if (a <= floor) continue;
             if (std::isnan(a)) {
@@ -54,14 +58,21 @@ DualChoice choose(const ConstVector& beta, const ConstFix& fix, Terms terms, std
     return c;
 }
 
-Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, Terms terms,
+}  // namespace
+
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, const Terms& terms, std::vector<double>& scratch) {
+    if (terms.rules) return choose_by(fix, terms.k, [&](Index j) { return terms.gain(j, beta[j]); }, scratch);
+    return choose_by(fix, terms.k, [&](Index j) { return terms.gain(beta[j]); }, scratch);
+}
+
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, const Terms& terms,
                   Eigen::Ref<Fixes> fix) {
     if (bound > cutoff) return -1;
     Index room = terms.room(fix), fixed = 0;
     if (room < 0) return -1;
     for (Index j = 0; j < beta.size(); ++j) {
         if (fix[j] != 0) continue;
-        const double a = terms.gain(beta[j]);
+        const double a = terms.gain(j, beta[j]);
         // A column counts as chosen when it is above everything that was left out; at a tie neither rule can fire.
         const bool chosen = a > 0 && a >= choice.last_in;
         if (!chosen && bound + choice.last_in - a > cutoff) {
@@ -80,7 +91,7 @@ double dual_threshold(const ConstVector& beta, const ConstFix& fix, Index room, 
                       std::vector<double>& scratch) {
     scratch.clear();
     for (Index a = 0; a < beta.size(); ++a)
-        if (fix[a] == 0) scratch.push_back(std::abs(beta[a]));
+        if (fix[a] == 0) scratch.push_back(terms.magnitude(a, beta[a]));
     const double least = terms.no_gain();
     if (room <= 0) return INFINITY;
     if (static_cast<size_t>(room) >= scratch.size()) return least;
@@ -92,8 +103,8 @@ double rounding_of_sums(const ConstVector& beta, const ConstFix& fix, const Term
     // a_j rounds relative to lambda where it is chosen, and hence about as large as lambda, or in.
     const auto chosen = static_cast<double>(std::min(terms.k, beta.size()));
     const double largest = beta.size() == 0 ? 0.0 : 0.5 * terms.gamma * beta.cwiseAbs2().maxCoeff();
-    const double priced =
-        static_cast<double>((fix.array() > 0).count()) * terms.lambda + chosen * std::min(terms.lambda, largest);
+    const double price = terms.rules ? terms.rules->largest_price() : terms.lambda;
+    const double priced = static_cast<double>((fix.array() > 0).count()) * price + chosen * std::min(price, largest);
     return (chosen + 16) * unit_roundoff * (parts + 2 * priced);
 }
 
@@ -105,17 +116,29 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
     const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
     const double level = q.least_squares(v, beta) + v.dot(beta);
     double slope = 0;
-    auto evaluate = [&](double t) {
+    auto evaluate_by = [&]<bool ruled>(double t) {
         double taken = 0, climb = 0;
         scratch.clear();
         for (Index j = 0; j < fix.size(); ++j) {
             if (fix[j] < 0) continue;
-            const double b = beta[j] + t * g[j], a = q.gain(b);
-            if (fix[j] > 0) {
-                taken += a;
-                climb += b * g[j];
-            } else if (a > 0) {
-                scratch.emplace_back(a, b * g[j]);
+            // Spelt out for either kind: how products and sums are fused, and so the last bit, depends on it.
+            if constexpr (ruled) {
+                const double b = beta[j] + t * g[j], a = q.gain(j, b);
+                const double own = q.rules->reach(j, b) == 0 ? 0.0 : b * g[j];
+                if (fix[j] > 0) {
+                    taken += a;
+                    climb += own;
+                } else if (a > 0) {
+                    scratch.emplace_back(a, own);
+                }
+            } else {
+                const double b = beta[j] + t * g[j], a = q.gain(b);
+                if (fix[j] > 0) {
+                    taken += a;
+                    climb += b * g[j];
+                } else if (a > 0) {
+                    scratch.emplace_back(a, b * g[j]);
+                }
             }
         }
         if (scratch.size() > most) {
@@ -129,6 +152,10 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
         }
         slope = rise + 2 * t * curve - q.gamma * climb;
         return level + t * (rise + t * curve) - taken;
+    };
+    const bool ruled = static_cast<bool>(q.rules);
+    auto evaluate = [&](double t) {
+        return ruled ? evaluate_by.template operator()<true>(t) : evaluate_by.template operator()<false>(t);
     };
     Along best{0, evaluate(0)};
     if (!(slope > 0)) return best;

@@ -2,7 +2,8 @@
 //
 //   D(v) = LS(v) + v'beta - sum_{in} a_j - (sum of the `room` largest positive a_j among the free)
 //
-// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing.
+// is a lower bound on every completion of the node; room = k - |in|. Also the two thresholds of safe fixing. Columns
+// with a price or a sign of their own have a_j = gamma/2 max(0, sign_j beta_j)^2 - price_j (Terms::gain).
 #pragma once
 
 #include <utility>
@@ -19,15 +20,16 @@ struct DualChoice {
 };
 
 // Scratch may be any vector; it is reused to avoid allocation. Columns with fix == out are ignored.
-DualChoice choose(const ConstVector& beta, const ConstFix& fix, Terms terms, std::vector<double>& scratch);
+DualChoice choose(const ConstVector& beta, const ConstFix& fix, const Terms& terms, std::vector<double>& scratch);
 
 // With `bound` the dual value that belongs to `beta` and `cutoff` a value that an improving solution must beat:
 // writes out/in into `fix` where the opposite choice has a bound above the cutoff. Returns how many were fixed, or
 // -1 if a contradiction shows that the node holds no improving solution.
-Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, Terms terms,
+Index fix_columns(const ConstVector& beta, double bound, double cutoff, const DualChoice& choice, const Terms& terms,
                   Eigen::Ref<Fixes> fix);
 
-// The smallest |beta_j| that the best completion takes, among free columns of which `room` may still be chosen.
+// The smallest |beta_j| (Terms::magnitude) that the best completion takes, among free columns of which `room` may still
+// be chosen.
 double dual_threshold(const ConstVector& beta, const ConstFix& fix, Index room, const Terms& terms,
                       std::vector<double>& scratch);
 

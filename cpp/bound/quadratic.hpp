@@ -11,31 +11,51 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <memory>
 
+#include "bound/column_rules.hpp"
+#include "bound/fixes.hpp"
 #include "bound/rounding.hpp"
 
 namespace parsifal {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Index = Eigen::Index;
 using ConstMatrix = Eigen::Ref<const MatrixXd>;
 using ConstVector = Eigen::Ref<const VectorXd>;
-
-// What is already decided about each column: 1 in, -1 out, 0 free.
-using Fixes = Eigen::Matrix<signed char, Eigen::Dynamic, 1>;
-using ConstFix = Eigen::Ref<const Fixes>;
 
 // What a support costs besides its fit.
 struct Terms {
     double gamma;
     double lambda;  // 0: no penalty
     Index k;        // >= m: no cardinality constraint
+    // Where columns are not all alike: their prices count in place of lambda. Null: they are.
+    std::shared_ptr<const ColumnRules> rules = nullptr;
 
     // a_j: what a column takes off the dual value once it is in.
     double gain(double beta) const { return 0.5 * gamma * beta * beta - lambda; }
-    // The |beta_j| at which it takes nothing, and the inverse of that.
-    double no_gain() const { return std::sqrt(2 * lambda / gamma); }
+    double gain(Index j, double beta) const {
+        if (!rules) return gain(beta);
+        const double reach = rules->reach(j, beta);
+        return 0.5 * gamma * reach * reach - rules->price_of(j);
+    }
+    // |beta_j|; with rules, the size that a column without price and sign would have for the same gain.
+    double magnitude(Index j, double beta) const {
+        return rules ? std::sqrt(std::max(0.0, 2 * gain(j, beta) / gamma)) : std::abs(beta);
+    }
+    double price_of(Index j) const { return rules ? rules->price_of(j) : lambda; }
+    double price_of(const std::vector<Index>& support) const {
+        if (!rules) return lambda * static_cast<double>(support.size());
+        double price = 0;
+        for (const Index j : support) price += rules->price_of(j);
+        return price;
+    }
+    // On these columns alone.
+    Terms take(const std::vector<Index>& columns) const {
+        return {gamma, lambda, k, rules ? rules->take(columns) : nullptr};
+    }
+    // The size at which a column takes nothing, and the inverse of that.
+    double no_gain() const { return rules ? 0.0 : std::sqrt(2 * lambda / gamma); }
     double inverse_no_gain() const { return lambda > 0 ? std::sqrt(gamma / (2 * lambda)) : INFINITY; }
 
     // How many columns the fixes leave to be chosen; negative if too many are in.
@@ -81,7 +101,10 @@ struct Quadratic : Terms {
             size += std::abs(v[j]) * rounding.norm[j];
         }
         const double error = rounding.error + rounding.unit_for(terms) * reach;
-        for (Index j = 0; j < beta.size(); ++j) beta[j] += std::copysign(error * rounding.norm[j], beta[j]);
+        if (rules)
+            for (Index j = 0; j < beta.size(); ++j) beta[j] = rules->lengthened(j, beta[j], error * rounding.norm[j]);
+        else
+            for (Index j = 0; j < beta.size(); ++j) beta[j] += std::copysign(error * rounding.norm[j], beta[j]);
         return rounding.base + rounding.drift * reach + 2 * error * (reach + size);
     }
 };

@@ -20,10 +20,13 @@ constexpr double delta_shrink = 0.6, delta_settled = 0.2, delta_grow = 10;
 // The inner problem counts as solved when its residual is this small beside the move it makes.
 constexpr double inexact = 0.5;
 constexpr double short_step = 0.25;
+// The part of the largest coefficient by which a coefficient may be on the wrong side of zero: rounding.
+constexpr double wrong_side = 1e-9;
 
 }  // namespace
 
-Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
+Relaxation::Relaxation(const Quadratic& problem, const Alarm& alarm)
+    : q_(problem), alarm_(alarm), priced_(problem.rules && !problem.rules->uniform) {
     const Index m = q_.size();
     for (VectorXd* x : {&v_, &beta_, &centre_, &delta_, &sigma_, &magnitude_, &s_, &prox_, &step_, &beta_step_,
                         &trial_v_, &trial_beta_, &best_v_, &best_beta_, &ties_})
@@ -46,21 +49,40 @@ double Relaxation::safe_bound(const VectorXd& v, VectorXd& beta) {
     return squares + fit - choice.taken - error - rounding_of_sums(beta, fix_, q_, parts);
 }
 
-double Relaxation::primal_value() {
+// The threshold for the magnitudes of the free columns; with prices of their own its mu, and 1 / tau_j in thetas_.
+double Relaxation::find_threshold(const VectorXd& sigma, double start, bool& cardinality) {
+    if (priced_) {
+        const PricedThreshold t = solve_priced_threshold(magnitude_, sigma, q_, room_, start, thetas_);
+        cardinality = t.cardinality;
+        return t.mu;
+    }
+    const Threshold t = solve_threshold(magnitude_, sigma, q_, room_, start);
+    cardinality = t.cardinality;
+    return t.theta;
+}
+
+template <bool ruled>
+double Relaxation::primal_value_by() {
     double value = q_.least_squares(v_, beta_);
     for (Index j = 0; j < q_.size(); ++j) {
-        magnitude_[j] = fix_[j] == 0 ? std::abs(v_[j]) : 0.0;
-        if (fix_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma) + q_.lambda;
+        magnitude_[j] = fix_[j] == 0 ? reach<ruled>(j, v_[j]) : 0.0;
+        if (fix_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma) + price<ruled>(j);
         if (fix_[j] < 0 && v_[j] != 0) value = INFINITY;
     }
-    const Threshold t = solve_threshold(magnitude_, zero_, q_, room_, last_theta_);
+    if (ruled && q_.rules->any_sign) {
+        const double least = wrong_side * v_.cwiseAbs().maxCoeff();
+        for (Index j = 0; j < q_.size(); ++j)
+            if (std::abs(v_[j]) > least && reach<ruled>(j, v_[j]) == 0) value = INFINITY;
+    }
+    bool cardinality = false;
+    const double theta = find_threshold(zero_, last_theta_, cardinality);
     for (Index j = 0; j < q_.size(); ++j) {
         if (fix_[j] > 0) {
             s_[j] = 1;
             continue;
         }
-        s_[j] = fraction(magnitude_[j], 0, q_.gamma, t.theta);
-        if (s_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma * s_[j]) + q_.lambda * s_[j];
+        s_[j] = fraction(magnitude_[j], 0, q_.gamma, theta_of<ruled>(j, theta));
+        if (s_[j] > 0) value += v_[j] * v_[j] / (2 * q_.gamma * s_[j]) + price<ruled>(j) * s_[j];
         // No room for a nonzero free column: not a point of the relaxation.
         if (s_[j] == 0 && magnitude_[j] > 0) return INFINITY;
     }
@@ -68,18 +90,25 @@ double Relaxation::primal_value() {
 }
 
 // The smooth concave dual of the proximal subproblem at (v, beta); leaves the prox point, s and the split behind.
-double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta) {
+template <bool ruled>
+double Relaxation::smooth_dual_by(const VectorXd& v, const VectorXd& beta, double& theta) {
     const Index m = q_.size();
     prox_ = centre_ + sigma_.cwiseProduct(beta);
-    for (Index j = 0; j < m; ++j) magnitude_[j] = fix_[j] == 0 ? std::abs(prox_[j]) : 0.0;
-    const Threshold t = solve_threshold(magnitude_, sigma_, q_, room_, theta);
-    theta = t.theta;
-    cardinality_ = t.cardinality;
+    for (Index j = 0; j < m; ++j) magnitude_[j] = fix_[j] == 0 ? reach<ruled>(j, prox_[j]) : 0.0;
+    theta = find_threshold(sigma_, theta, cardinality_);
     double taken = 0;
     for (Index j = 0; j < m; ++j) {
-        const double s = fix_[j] > 0 ? 1 : fix_[j] < 0 ? 0 : fraction(magnitude_[j], sigma_[j], q_.gamma, theta);
+        const double s = fix_[j] > 0   ? 1
+                         : fix_[j] < 0 ? 0
+                                       : fraction(magnitude_[j], sigma_[j], q_.gamma, theta_of<ruled>(j, theta));
         kind_[static_cast<size_t>(j)] = s <= 0 ? kind_z : s >= 1 ? kind_a : kind_t;
-        if (s <= 0) {
+        // In, but held at zero by its sign: it costs its price.
+        const bool held = ruled && fix_[j] > 0 && reach<ruled>(j, prox_[j]) == 0;
+        if (held) {
+            kind_[static_cast<size_t>(j)] = kind_z;
+            taken -= price<ruled>(j);
+        }
+        if (s <= 0 || held) {
             prox_[j] = 0;
             ties_[j] = 0;
             continue;
@@ -87,7 +116,7 @@ double Relaxation::smooth_dual(const VectorXd& v, const VectorXd& beta, double& 
         const double z = prox_[j];
         ties_[j] = s < 1 ? (z > 0 ? 1.0 : -1.0) : 0.0;
         prox_[j] = z * (q_.gamma * s / (q_.gamma * s + sigma_[j]));
-        taken += 0.5 * z * prox_[j] * delta_[j] - q_.lambda * s;
+        taken += 0.5 * z * prox_[j] * delta_[j] - price<ruled>(j) * s;
     }
     const double squares = q_.least_squares(v, beta), fit = v.dot(beta);
     rounding_ = 1e-14 * (std::abs(squares) + std::abs(fit) + std::abs(taken));
@@ -109,7 +138,34 @@ void Relaxation::gather_system() {
         hessian_(b, b) += weight;
         rhs_(b, 0) = beta_[j] + beta_step_[j] - weight * v_[j] + delta_[j] * centre_[j];
         rhs_(b, 1) = ties_[j];
+        if (priced_ && ties_[j] != 0) {
+            // tau_j at the present mu, and how it changes with mu.
+            rhs_(b, 0) -= ties_[j] / thetas_[j];
+            rhs_(b, 1) = ties_[j] * thetas_[j] * inverse_gamma;
+        }
     }
+}
+
+// What multiplies the second right-hand side: tau, from sum s = room or from lambda. With prices of their own the step
+// of mu, from sum s = room to first order, s_j = |prox_j| / (gamma tau_j) at the present one.
+double Relaxation::level_step(double full) {
+    const auto size = static_cast<Index>(active_.size());
+    if (!cardinality_) return priced_ ? 0.0 : 1 / theta_;
+    double pull = 0, give = priced_ ? 0.0 : q_.gamma * (static_cast<double>(room_) - full);
+    for (Index b = 0; b < size; ++b) {
+        const Index j = active_[static_cast<size_t>(b)];
+        if (priced_) {
+            if (ties_[j] == 0) continue;
+            const double theta = thetas_[j];
+            pull += ties_[j] * theta * (v_[j] + rhs_(b, 0) - prox_[j]);
+            give += ties_[j] * theta * rhs_(b, 1) + std::abs(prox_[j]) * theta * theta * theta / q_.gamma;
+        } else {
+            pull += ties_[j] * (v_[j] + rhs_(b, 0));
+            give += ties_[j] * rhs_(b, 1);
+        }
+    }
+    if (give > 0) return pull / give;
+    return priced_ ? 0.0 : 1 / theta_;
 }
 
 bool Relaxation::solve_system() {
@@ -147,16 +203,7 @@ bool Relaxation::newton_direction() {
     if (size == 0) return true;
     gather_system();
     if (!solve_system()) return false;
-    double tau = 1 / theta_;
-    if (cardinality_) {
-        double pull = 0, give = q_.gamma * (static_cast<double>(room_) - full);
-        for (Index b = 0; b < size; ++b) {
-            const Index j = active_[static_cast<size_t>(b)];
-            pull += ties_[j] * (v_[j] + rhs_(b, 0));
-            give += ties_[j] * rhs_(b, 1);
-        }
-        if (give > 0) tau = pull / give;
-    }
+    const double tau = level_step(full);
     for (Index b = 0; b < size; ++b) {
         const Index j = active_[static_cast<size_t>(b)];
         const double step = rhs_(b, 0) - (ties_[j] != 0 || rhs_(b, 1) != 0 ? tau * rhs_(b, 1) : 0.0);

@@ -9,6 +9,10 @@
 // whose dual is smooth and concave: each Newton step is exactly one active-set step with delta on the diagonal, a
 // line search on the dual makes it globally convergent, and tiny delta makes it the plain active-set method where
 // that one works. Every iterate gives a valid lower bound D(v); the best is kept.
+//
+// Columns may have a sign: then v_j stays on its side of zero, and |z_j| is what z_j reaches there
+// (ColumnRules::reach). With prices of their own they have thresholds of their own, tau_j = sqrt(2 (price_j + mu) /
+// gamma), and the step is one in mu in place of tau.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -40,7 +44,33 @@ class Relaxation {
     const VectorXd& s() const { return s_; }                  // fractional indicator of the last iterate
 
   private:
-    double primal_value();
+    double primal_value() { return q_.rules ? primal_value_by<true>() : primal_value_by<false>(); }
+    // The loops over all columns, for columns with rules and without: the latter pay nothing for the former.
+    template <bool ruled>
+    double primal_value_by();
+    template <bool ruled>
+    double smooth_dual_by(const VectorXd& v, const VectorXd& beta, double& theta);
+    template <bool ruled>
+    double reach(Index j, double z) const {
+        if constexpr (ruled)
+            return q_.rules->reach(j, z);
+        else
+            return std::abs(z);
+    }
+    template <bool ruled>
+    double price(Index j) const {
+        if constexpr (ruled)
+            return q_.rules->price_of(j);
+        else
+            return q_.lambda;
+    }
+    template <bool ruled>
+    double theta_of(Index j, double theta) const {
+        if constexpr (ruled)
+            return priced_ ? thetas_[j] : theta;
+        else
+            return theta;
+    }
     double safe_bound(const VectorXd& v, VectorXd& beta);  // the dual value less all that rounding can be worth
     void raise_bound(double cutoff);
     double dual_value(const VectorXd& v, const VectorXd& beta);
@@ -49,10 +79,14 @@ class Relaxation {
     void begin(const ConstFix& fix, const ConstVector& start, const VectorXd* anchor);
     bool finished(const Aim& aim);
     bool step();
-    double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta);
+    double smooth_dual(const VectorXd& v, const VectorXd& beta, double& theta) {
+        return q_.rules ? smooth_dual_by<true>(v, beta, theta) : smooth_dual_by<false>(v, beta, theta);
+    }
     bool subproblem_solved() const;
     void move_centre();
     bool newton_direction();
+    double find_threshold(const VectorXd& sigma, double start, bool& cardinality);
+    double level_step(double full);
     void gather_system();
     bool solve_system();
     double line_search(double value);
@@ -63,7 +97,9 @@ class Relaxation {
 
     const Quadratic& q_;
     const Alarm& alarm_;
+    const bool priced_;  // whether columns have prices of their own
     Index room_ = 0;
+    VectorXd thetas_;  // where they have: 1 / tau_j of the last threshold, with theta_ in the role of mu
     VectorXd v_, beta_, centre_, delta_, sigma_, magnitude_, s_, prox_, step_, beta_step_, trial_v_, trial_beta_;
     VectorXd best_v_, best_beta_, safe_beta_, zero_, ties_;
     Fixes fix_;

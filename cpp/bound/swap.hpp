@@ -4,7 +4,9 @@
 //   dropping i costs            w_i^2 / (2 C_ii)
 //   adding j gains              beta_j^2 / (2 h_j)
 //   swapping i for j changes    w_i^2 / (2 C_ii) - (beta_j + Q_ji w_i / C_ii)^2 / (2 (h_j + Q_ji^2 / C_ii))
-// so all k m swaps are priced in O(k^2 m).
+// so all k m swaps are priced in O(k^2 m). With signs these are the prices without them, but for the column that
+// enters, and columns that their sign holds at zero count as absent; such a move is taken only if the fit that follows
+// agrees.
 #pragma once
 
 #include <vector>
@@ -24,7 +26,8 @@ class LocalSearch {
     // it.
     double improve(const ConstFix& fix, std::vector<Index>& support, int max_moves);
 
-    // The value of a support as it is (an upper bound to it where its system is singular to rounding).
+    // The value of a support as it is (an upper bound to it where its system is singular to rounding); infinite where
+    // side constraints do not allow it.
     double value_of(const std::vector<Index>& support);
 
     // Improves `count` random supports, drawn from the columns with s > 0 (in turn with chances like s, and all alike),
@@ -34,8 +37,30 @@ class LocalSearch {
     // Adds the best column again and again until the support is full or nothing helps.
     void greedy(const ConstFix& fix, std::vector<Index>& support);
 
+    // Makes an allowed support of one that side constraints do not allow, best columns first by `weight`; false:
+    // cannot.
+    bool mend(const ConstFix& fix, const ConstVector& weight, std::vector<Index>& support) const;
+
   private:
+    struct Move {
+        double change;
+        Index leave = -1, enter = -1;  // a place in the support, and a column
+    };
+
     void fit(const std::vector<Index>& support);
+    void fit_plain(const std::vector<Index>& support);
+    void fit_signed(const std::vector<Index>& support);
+    double fitted_value(const std::vector<Index>& support) const;
+    template <bool ruled>
+    Move best_move(const ConstFix& fix, const std::vector<Index>& support) const;
+    template <bool ruled>
+    double reach(Index j, double b) const {
+        if constexpr (ruled)
+            return q_.rules->reach(j, b);
+        else
+            return b;
+    }
+    bool allowed(const std::vector<Index>& support) const { return !q_.rules || q_.rules->rows.allow(support); }
     bool adds(Index j, double left) const;
     bool refresh(const std::vector<Index>& support);  // false: the alarm rang first
 

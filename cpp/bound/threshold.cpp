@@ -36,7 +36,7 @@ double total(const ConstVector& magnitude, const ConstVector& sigma, double inve
 
 }  // namespace
 
-Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma, Terms terms, Index room,
+Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma, const Terms& terms, Index room,
                           double start) {
     const double gamma = terms.gamma, inverse_gamma = 1 / gamma, theta_max = terms.inverse_no_gain();
     const auto limit = static_cast<double>(room);
@@ -68,6 +68,55 @@ Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma
         theta = next;
     }
     return {theta, true};
+}
+
+PricedThreshold solve_priced_threshold(const ConstVector& magnitude, const ConstVector& sigma, const Terms& terms,
+                                       Index room, double start, VectorXd& theta) {
+    const Index m = magnitude.size();
+    const double gamma = terms.gamma;
+    theta.resize(m);
+    double slope = 0;
+    // The sum of s at mu, and its slope: decreasing, and convex wherever no column reaches s = 1.
+    auto total_at = [&](double mu) {
+        double sum = 0;
+        slope = 0;
+        for (Index j = 0; j < m; ++j) {
+            const double level = terms.price_of(j) + mu;
+            theta[j] = level > 0 ? std::sqrt(gamma / (2 * level)) : INFINITY;
+            const double s = fraction(magnitude[j], sigma[j], gamma, theta[j]);
+            sum += s;
+            if (s > 0 && s < 1) slope -= 0.5 * theta[j] * magnitude[j] / (gamma * level);
+        }
+        return sum;
+    };
+    const auto limit = static_cast<double>(room);
+    if (total_at(0) <= limit) return {0, false};
+    if (room <= 0) {
+        theta.setZero();
+        return {INFINITY, true};
+    }
+    double low = 0, high = INFINITY, mu = start;
+    if (!(mu > 0 && mu < INFINITY)) {
+        // Beyond this every s is zero.
+        mu = 0;
+        for (Index j = 0; j < m; ++j)
+            if (magnitude[j] > 0) {
+                const double least = sigma[j] > 0 ? 0.5 * gamma * magnitude[j] * magnitude[j] / (sigma[j] * sigma[j])
+                                                  : 0.5 * magnitude[j] * magnitude[j] / gamma;
+                mu = std::max(mu, least);
+            }
+        mu *= 0.1;
+    }
+    for (int iteration = 1; iteration < 300; ++iteration) {
+        const double miss = total_at(mu) - limit;
+        if (std::abs(miss) <= 1e-14 * limit) break;
+        (miss > 0 ? low : high) = mu;
+        double next = slope < 0 && iteration % 6 != 0 ? mu - miss / slope : -1.0;
+        if (!(next > low && next < high)) next = high < INFINITY ? 0.5 * (low + high) : 2 * mu + 1e-300;
+        if (!(next > low && next < high)) break;
+        mu = next;
+    }
+    return {mu, true};
 }
 
 }  // namespace parsifal

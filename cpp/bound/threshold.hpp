@@ -18,8 +18,18 @@ struct Threshold {
 };
 
 // magnitude = |z_j| of the free columns (others 0), sigma >= 0 of the same length.
-Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma, Terms terms, Index room,
+Threshold solve_threshold(const ConstVector& magnitude, const ConstVector& sigma, const Terms& terms, Index room,
                           double start);
+
+// With a price of its own for every column there is a tau of its own, tau_j = sqrt(2 (price_j + mu) / gamma), and mu >=
+// 0 is the smallest value with sum s <= room. Writes 1 / tau_j.
+struct PricedThreshold {
+    double mu = 0;
+    bool cardinality = false;  // sum s = room holds with equality and determines mu
+};
+
+PricedThreshold solve_priced_threshold(const ConstVector& magnitude, const ConstVector& sigma, const Terms& terms,
+                                       Index room, double start, VectorXd& theta);
 
 inline double fraction(double magnitude, double sigma, double gamma, double theta) {
     if (magnitude <= 0) return 0;

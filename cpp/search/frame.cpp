@@ -11,6 +11,7 @@ std::shared_ptr<Frame> make_frame(const Survivors& root, std::vector<Index> colu
     const Index m = frame->size();
     frame->diagonal = diagonal;
     frame->gamma = root.gamma;
+    if (root.rules) frame->rules = root.rules->take(frame->columns);
     if (std::isfinite(root.gamma)) {
         frame->scale = (1 + root.gamma * diagonal.array()).sqrt().inverse();
     } else if (m > 0 && diagonal.minCoeff() > 0) {

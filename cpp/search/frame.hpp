@@ -25,12 +25,14 @@ struct Frame : FrameBase {
     double ls0 = 0;
     double gamma = INFINITY;  // of the frame's problem; infinite: without a ridge, and no relaxation says anything
     Rounding rounding;
-    bool tightened = false;  // whether a diagonal has been looked for
+    std::shared_ptr<const ColumnRules> rules;  // on the frame's columns; null: columns are all alike
+    bool tightened = false;                    // whether a diagonal has been looked for
 
     // The problem on the frame's columns; of none, if it has no matrix.
     Quadratic problem(const Terms& terms) const {
         Terms own = terms;
         own.gamma = gamma;
+        own.rules = rules;
         static const VectorXd none;
         if (held) return {own, gram, none, none, 0.0, {}};
         if (whole) return {own, *whole, v0, beta0, ls0, rounding};

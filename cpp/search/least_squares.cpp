@@ -125,6 +125,18 @@ Index LeastSquaresSolver::fix_columns(Fixes& fix, double bound, double cutoff) {
     return parsifal::fix_columns(beta, bound, cutoff, choice, quadratic_, fix);
 }
 
+void LeastSquaresSolver::mend(const Fixes& fix, std::vector<Index>& support) {
+    if (!frame_.rules || frame_.rules->rows.allow(support)) return;
+    const VectorXd weight = s() + 1e-9 * v().cwiseAbs() / std::max(v().cwiseAbs().maxCoeff(), 1e-300);
+    std::vector<Index> order;
+    for (Index a = 0; a < weight.size(); ++a)
+        if (fix[a] == 0 && weight[a] > 0) order.push_back(a);
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return weight[a] > weight[b]; });
+    bool found = false;
+    std::vector<Index> built = frame_.rules->rows.build(fix, order, model_.root().k, found);
+    if (found) support = std::move(built);
+}
+
 // ---- Completions
 
 const CorrelationTable& LeastSquares::correlations() const {
@@ -185,7 +197,7 @@ void LeastSquaresSolver::focus(const Fixes& fix, const VectorXd& v) {
     focus_->ls = quadratic_.least_squares(v, focus_->beta);
     const double least = near_threshold * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
     for (Index a = 0; a < m; ++a)
-        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && std::abs(focus_->beta[a]) >= least))
+        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && quadratic_.magnitude(a, focus_->beta[a]) >= least))
             focus_->columns.push_back(a);
     if (2 * static_cast<Index>(focus_->columns.size()) > m)
         focus_.reset();
@@ -199,7 +211,7 @@ void LeastSquaresSolver::gather_focus() {
     f.gram = quadratic_.gram(f.columns, f.columns);
     f.v0 = f.v(f.columns);
     f.beta0 = f.beta(f.columns);
-    f.quadratic = std::make_unique<Quadratic>(Quadratic{quadratic_, f.gram, f.v0, f.beta0, f.ls, {}});
+    f.quadratic = std::make_unique<Quadratic>(Quadratic{quadratic_.take(f.columns), f.gram, f.v0, f.beta0, f.ls, {}});
     f.relaxation = std::make_unique<Relaxation>(*f.quadratic, alarm_);
 }
 
@@ -225,10 +237,10 @@ VectorXd LeastSquaresSolver::focused_start(const Fixes& fix, const VectorXd& sta
         lifted(f.columns) = f.relaxation->v();
         quadratic_.gradient(lifted, beta);
         const double least = (1 + 1e-6) * dual_threshold(VectorXd(beta(f.columns)), fix_near, quadratic_.room(fix_near),
-                                                         quadratic_, scratch_);
+                                                         *f.quadratic, scratch_);
         std::vector<Index> missing;
         for (Index a = 0; a < fix.size(); ++a)
-            if (fix[a] == 0 && std::abs(beta[a]) > least) missing.push_back(a);
+            if (fix[a] == 0 && quadratic_.magnitude(a, beta[a]) > least) missing.push_back(a);
         std::vector<Index> wider;
         std::set_union(f.columns.begin(), f.columns.end(), missing.begin(), missing.end(), std::back_inserter(wider));
         if (wider.size() == f.columns.size() || 2 * static_cast<Index>(wider.size()) > fix.size()) break;

@@ -38,6 +38,13 @@ class LeastSquaresSolver {
         return priced_ ? priced_->improve(fix, support, max_moves) : heuristic().improve(fix, support, max_moves);
     }
 
+    // With side constraints: an allowed support near the last relaxation in place of one that is not, and the free
+    // columns of the constraints that a support breaks.
+    void mend(const Fixes& fix, std::vector<Index>& support);
+    std::vector<Index> broken(const Fixes& fix, const std::vector<Index>& support) const {
+        return frame_.rules ? frame_.rules->rows.broken(support, fix) : std::vector<Index>();
+    }
+
     bool relaxes() const { return std::isfinite(quadratic_.gamma); }
     Completions::Answer complete(const Fixes& fix, double objective, const Gap& gap, double work);
 
@@ -89,6 +96,8 @@ class LeastSquares {
     const Survivors& root() const { return root_; }
     Index size() const { return root_.size(); }
     Index room(const Fixes& fix) const { return root_.room(fix); }
+    // Fixes what side constraints imply; false if they allow nothing that agrees with the fixes.
+    bool propagate(const Frame& frame, Fixes& fix) const { return !frame.rules || frame.rules->rows.propagate(fix); }
     std::shared_ptr<Frame> gather(const FrameState& state) const;
     FrameState save(const Frame& frame) const;
     FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }

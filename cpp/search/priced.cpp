@@ -16,7 +16,12 @@ constexpr int most_passes = 20;
 }  // namespace
 
 PricedSolver::PricedSolver(const HeldColumns& held, const std::vector<Index>& columns, const Alarm& alarm)
-    : held_(held), columns_(columns), alarm_(alarm), norm_(held.norm()(columns)), y_norm_(held.y().norm()) {
+    : held_(held),
+      columns_(columns),
+      terms_(held.take(columns)),
+      alarm_(alarm),
+      norm_(held.norm()(columns)),
+      y_norm_(held.y().norm()) {
     v_.setZero(size());
     s_.setZero(size());
 }
@@ -47,7 +52,8 @@ void PricedSolver::compute(Point& point, const std::vector<Index>& positions) co
     const double error = held_.unit() * point.alpha.norm();
     for (size_t a = 0; a < positions.size(); ++a) {
         const Index j = positions[a];
-        point.beta[j] = products_[a] + std::copysign(error * norm_[j], products_[a]);
+        point.beta[j] = terms_.rules ? terms_.rules->lengthened(j, products_[a], error * norm_[j])
+                                     : products_[a] + std::copysign(error * norm_[j], products_[a]);
         point.known[static_cast<size_t>(j)] = 1;
     }
 }
@@ -70,41 +76,46 @@ void PricedSolver::price(Point& point, double least) {
         const Index j = rest[a];
         point.beta[j] = looks_[a].centre + looks_[a].error;
         point.error[j] = looks_[a].error;
+        // What bounds |beta_j| bounds it on the side of its sign, too.
+        if (terms_.rules && terms_.rules->sign[static_cast<size_t>(j)] < 0) point.beta[j] = -point.beta[j];
         // Written so that what is no number is computed.
-        if (!(point.beta[j] < least)) close.push_back(j);
+        if (!(terms_.magnitude(j, point.beta[j]) < least)) close.push_back(j);
     }
     compute(point, close);
 }
 
 // The smallest |beta_j| that the best completion takes, among these columns.
 double PricedSolver::threshold(const Point& point, const std::vector<Index>& positions, const Fixes& fix) {
-    return dual_threshold(VectorXd(point.beta(positions)), fix(positions), held_.room(fix), held_, scratch_);
+    return dual_threshold(VectorXd(point.beta(positions)), fix(positions), held_.room(fix),
+                          terms_.rules ? terms_.take(positions) : terms_, scratch_);
 }
 
 // For any alpha D(alpha) = y'alpha - 1/2 |alpha|^2 - (what the best completion takes); less all that rounding can be
 // worth.
 double PricedSolver::bound_of(const Point& point, const Fixes& fix) {
     const double fit = held_.y().dot(point.alpha), square = 0.5 * point.alpha.squaredNorm();
-    const DualChoice choice = choose(point.beta, fix, held_, scratch_);
+    const DualChoice choice = choose(point.beta, fix, terms_, scratch_);
     const double error = held_.unit() * (y_norm_ * std::sqrt(2 * square) + square);
     return fit - square - choice.taken - error -
-           rounding_of_sums(point.beta, fix, held_, std::abs(fit) + square + std::abs(choice.taken));
+           rounding_of_sums(point.beta, fix, terms_, std::abs(fit) + square + std::abs(choice.taken));
 }
 
 Index PricedSolver::fix_columns(Fixes& fix, double bound, double cutoff) {
-    DualChoice choice = choose(best_.beta, fix, held_, scratch_);
+    DualChoice choice = choose(best_.beta, fix, terms_, scratch_);
     // Columns that are out if their true beta is small enough, and not by what is known of it.
     const double most = choice.last_in - (cutoff - bound);
-    if (bound <= cutoff && std::isfinite(most) && most > -held_.lambda) {
+    if (bound <= cutoff && std::isfinite(most) &&
+        most > -(terms_.rules ? terms_.rules->largest_price() : terms_.lambda)) {
         std::vector<Index> doubtful;
         for (Index j = 0; j < size(); ++j)
-            if (fix[j] == 0 && !best_.known[static_cast<size_t>(j)] && !(held_.gain(best_.beta[j]) < most) &&
-                held_.gain(std::max(0.0, best_.beta[j] - 2 * best_.error[j])) < most)
+            if (fix[j] == 0 && !best_.known[static_cast<size_t>(j)] && !(terms_.gain(j, best_.beta[j]) < most) &&
+                terms_.gain(j, std::copysign(std::max(0.0, std::abs(best_.beta[j]) - 2 * best_.error[j]),
+                                             best_.beta[j])) < most)
                 doubtful.push_back(j);
         compute(best_, doubtful);
-        if (!doubtful.empty()) choice = choose(best_.beta, fix, held_, scratch_);
+        if (!doubtful.empty()) choice = choose(best_.beta, fix, terms_, scratch_);
     }
-    return parsifal::fix_columns(best_.beta, bound, cutoff, choice, held_, fix);
+    return parsifal::fix_columns(best_.beta, bound, cutoff, choice, terms_, fix);
 }
 
 // ---- Relaxations
@@ -126,7 +137,8 @@ void PricedSolver::focus(const Fixes& fix, const VectorXd& v) {
     const double least = near_threshold * threshold(here, known, fix);
     std::vector<Index> columns;
     for (const Index a : known)
-        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && std::abs(here.beta[a]) >= least)) columns.push_back(a);
+        if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && terms_.magnitude(a, here.beta[a]) >= least))
+            columns.push_back(a);
     gather(std::move(columns), here);
     focused_ = true;
 }
@@ -141,7 +153,7 @@ void PricedSolver::gather(std::vector<Index> columns, const Point& around) {
     w.v0 = around.v(w.columns);
     w.beta0 = around.beta(w.columns);
     w.ls = 0.5 * around.alpha.squaredNorm();
-    w.quadratic = std::make_unique<Quadratic>(Quadratic{held_, w.gram, w.v0, w.beta0, w.ls, {}});
+    w.quadratic = std::make_unique<Quadratic>(Quadratic{terms_.take(w.columns), w.gram, w.v0, w.beta0, w.ls, {}});
     w.relaxation = std::make_unique<Relaxation>(*w.quadratic, alarm_);
 }
 
@@ -150,13 +162,15 @@ std::vector<Index> PricedSolver::missing(const Point& point, const Fixes& fix, d
     const double least = (1 + 1e-6) * tau;
     std::vector<Index> above, found;
     for (Index a = 0; a < size(); ++a)
-        if (fix[a] == 0 && point.known[static_cast<size_t>(a)] && std::abs(point.beta[a]) > least) above.push_back(a);
+        if (fix[a] == 0 && point.known[static_cast<size_t>(a)] && terms_.magnitude(a, point.beta[a]) > least)
+            above.push_back(a);
     std::set_difference(above.begin(), above.end(), work_.columns.begin(), work_.columns.end(),
                         std::back_inserter(found));
     const size_t most = 100 + work_.columns.size() / 2;
     if (found.size() > most) {
-        std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
-                         [&](Index a, Index b) { return std::abs(point.beta[a]) > std::abs(point.beta[b]); });
+        std::nth_element(
+            found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
+            [&](Index a, Index b) { return terms_.magnitude(a, point.beta[a]) > terms_.magnitude(b, point.beta[b]); });
         found.resize(most);
         std::sort(found.begin(), found.end());
     }

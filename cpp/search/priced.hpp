@@ -68,6 +68,7 @@ class PricedSolver {
 
     const HeldColumns& held_;
     const std::vector<Index>& columns_;
+    const Terms terms_;  // on the frame's columns
     const Alarm& alarm_;
     const VectorXd norm_;
     const double y_norm_;

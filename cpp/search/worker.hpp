@@ -44,6 +44,8 @@ class Worker {
     NodePtr reframe(NodePtr node);
     Candidate pick(const Node<Frame>& node, const VectorXd& v);
     Fixes decide(const Node<Frame>& node, Index position, signed char side) const;
+    bool possible(const Frame& frame, Fixes& fix) const;
+    void any_candidate(Node<Frame>& node) const;
     bool integral(const Fixes& fix) const;
     void offer_rounding(const Fixes& fix);
     Index fix_more(Fixes& fix, Record& entry);

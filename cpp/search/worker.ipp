@@ -18,10 +18,12 @@ constexpr double branch_slack = 0.1;
 
 // Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
 // before the rest is handed back, and at a node with a relaxation, beside it.
-constexpr double most_work = 1e8, child_work = 2e6, chain_work = 1e8, least_work = 3e4;
+constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
 // A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
 // children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
+// Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
+constexpr double most_crowded = 1.5;
 
 inline bool fractional(double s) { return s > 1e-9 && s < 1 - 1e-9; }
 
@@ -96,6 +98,7 @@ auto Worker<Model>::evaluate(const FramePtr& frame, Fixes fix, const VectorXd& s
     if (r.stop != Stop::cutoff) {
         offer_rounding(fix);
         count = fix_more(fix, entry);
+        if (count > 0 && !possible(*frame, fix)) count = -1;
         if (count < 0) node->bound = std::max(node->bound, tree_.cutoff());
     }
     node->fix = fix;
@@ -111,17 +114,41 @@ auto Worker<Model>::evaluate(const FramePtr& frame, Fixes fix, const VectorXd& s
     if (node->candidates.empty() && count > 0)
         return evaluate(frame, std::move(fix), VectorXd(solver_->v()), again(*node), depth, node->bound);
     // Nothing fractional, yet not pruned (a relaxation that stalled): any free column will do.
-    if (node->candidates.empty())
-        for (Index a = 0; a < fix.size(); ++a)
-            if (fix[a] == 0)
-                node->candidates.push_back(
-                    {a, frame->columns[static_cast<size_t>(a)], solver_->s()[a], solver_->v()[a]});
+    if (node->candidates.empty()) any_candidate(*node);
     if (node->candidates.empty()) {
         // Everything is decided: the fit of the fixed columns, which was offered above, is the node.
         tree_.prune(node->bound);
         return nullptr;
     }
     return node;
+}
+
+// Whether the fixes, and what side constraints imply by them, leave a support.
+template <NodeModel Model>
+bool Worker<Model>::possible(const Frame& frame, Fixes& fix) const {
+    if constexpr (requires { tree_.model().propagate(frame, fix); })
+        if (!tree_.model().propagate(frame, fix)) return false;
+    return tree_.model().room(fix) >= 0;
+}
+
+// Free columns to branch on where the relaxation has decided all of them: those of the side constraints that it breaks.
+template <NodeModel Model>
+void Worker<Model>::any_candidate(Node<Frame>& node) const {
+    const VectorXd &v = solver_->v(), &s = solver_->s();
+    auto add = [&](Index a) {
+        node.candidates.push_back({a, node.frame->columns[static_cast<size_t>(a)], s[a], v[a]});
+    };
+    if constexpr (requires { solver_->broken(node.fix, std::vector<Index>()); }) {
+        std::vector<Index> chosen;
+        for (Index a = 0; a < node.fix.size(); ++a)
+            if (node.fix[a] > 0 || (node.fix[a] == 0 && s[a] > 0.5)) chosen.push_back(a);
+        std::vector<Index> broken = solver_->broken(node.fix, chosen);
+        std::stable_sort(broken.begin(), broken.end(), [&](Index a, Index b) { return s[a] > s[b]; });
+        for (const Index a : broken) add(a);
+        if (!node.candidates.empty()) return;
+    }
+    for (Index a = 0; a < node.fix.size(); ++a)
+        if (node.fix[a] == 0) add(a);
 }
 
 template <NodeModel Model>
@@ -175,6 +202,7 @@ void Worker<Model>::offer_rounding(const Fixes& fix) {
     for (Index a = 0; a < fix.size(); ++a)
         if (fix[a] > 0) order.push_back(a);
     std::sort(order.begin(), order.end());
+    if constexpr (requires { solver_->mend(fix, order); }) solver_->mend(fix, order);
     const bool thorough = ++rounds_ % 16 == 1;
     const double value = thorough ? solver_->improve(fix, order, 50) : solver_->value_of(order);
     if (value >= tree_.objective()) return;
@@ -240,7 +268,7 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             break;
         }
         Fixes fix = decide(*node, chosen.position, side);
-        if (tree_.model().room(fix) < 0) continue;
+        if (!possible(*node->frame, fix)) continue;
         NodePtr child =
             evaluate(node->frame, std::move(fix), v, {node->record, chosen.column, side}, node->depth + 1, node->bound);
         if (child) {
@@ -319,9 +347,11 @@ bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
     if (!tree_.options().completions || !tree_.attempts().worth(room, tree_.nodes())) return false;
     const double work = worker_detail::least_work + 30.0 * solves * static_cast<double>(node.frame->size());
     const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
-    tree_.attempts().learn(room, answer.closed);
+    // Where a set is beyond inner products, the relaxation may still bound it.
+    const bool closed = answer.closed && answer.resolved;
+    tree_.attempts().learn(room, closed);
     if (!answer.support.empty()) offer(node.fix, answer.support);
-    if (!answer.closed) return false;
+    if (!closed) return false;
     note(node, again(node), RecordKind::exhausted, answer.bound);
     tree_.prune(answer.bound);
     return true;
@@ -334,8 +364,12 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     const Index room = tree_.model().room(node.fix);
     if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
+    const auto columns = static_cast<double>(node.fix.size()), rank = static_cast<double>(tree_.options().rank);
+    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(columns));
+    if (crowd > worker_detail::most_crowded * std::sqrt(rank)) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
+    if (!answer.resolved) return false;
     if (answer.closed) {
         note(node, again(node), RecordKind::exhausted, answer.bound);
         tree_.prune(answer.bound);

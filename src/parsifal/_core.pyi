@@ -84,12 +84,12 @@ def submatrix(a: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writ
 def residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
     """y - columns v, skipping zeros."""
 
-def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, gamma: float, penalty: float, k: int) -> tuple:
+def choose(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, gamma: float, penalty: float, k: int, rules: ColumnRules | None = None) -> tuple:
     """
     What the best completion takes off the dual value, and the two thresholds of safe fixing.
     """
 
-def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, bound: float, cutoff: float, gamma: float, penalty: float, k: int) -> tuple:
+def fix_columns(beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], *, bound: float, cutoff: float, gamma: float, penalty: float, k: int, rules: ColumnRules | None = None) -> tuple:
     """
     Safe fixing: the new fixes and how many (-1: no solution below the cutoff exists).
     """
@@ -106,6 +106,16 @@ class Rounding:
 
     def __init__(self, *, norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], unit: float, error: float, base: float, drift: float, reach: float) -> None: ...
 
+class ColumnRules:
+    """
+    Prices, signs and side constraints, where columns are not all alike (cpp/bound/column_rules.hpp).
+    """
+
+    def __init__(self, *, price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], row_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_coef: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def propagate(self, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)]) -> tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], bool]:
+        """The fixes with what the rows imply, and whether they allow anything."""
+
 class Survivors:
     """The reduced problem, as searches take it."""
 
@@ -114,28 +124,28 @@ class Columns(Survivors):
     The columns that survive, in place; `cache` is what products of them may take, in bytes (cpp/bound/held_columns.hpp).
     """
 
-    def __init__(self, *, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float) -> None: ...
+    def __init__(self, *, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float, rules: ColumnRules | None = None) -> None: ...
 
 class FloatColumns(Survivors):
     """
     The columns that survive, in place; `cache` is what products of them may take, in bytes (cpp/bound/held_columns.hpp).
     """
 
-    def __init__(self, *, columns: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float) -> None: ...
+    def __init__(self, *, columns: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float, penalty: float, k: int, cache: float, rules: ColumnRules | None = None) -> None: ...
 
 class DistantColumns(Survivors):
     """
     The columns that survive, elsewhere: load(positions) gives some of them as a matrix. `kept` is what loaded columns may take, in bytes, `cache` their products.
     """
 
-    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, gamma: float, penalty: float, k: int, kept: float, cache: float) -> None: ...
+    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, gamma: float, penalty: float, k: int, kept: float, cache: float, rules: ColumnRules | None = None) -> None: ...
 
 class Quadratic(Survivors):
     """
     The reduced problem; refers to its arrays, which are copied only where they are not float64, contiguous and, for gram, in Fortran order.
     """
 
-    def __init__(self, *, gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ls0: float, gamma: float, penalty: float, k: int, rounding: Rounding) -> None: ...
+    def __init__(self, *, gram: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], v0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], beta0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ls0: float, gamma: float, penalty: float, k: int, rounding: Rounding, rules: ColumnRules | None = None) -> None: ...
 
 def relax(quadratic: Quadratic, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, seconds: float = float('inf')) -> dict:
     """Solve the relaxation of one node of the reduced problem."""

@@ -1,14 +1,16 @@
-"""Side constraints on which columns may be chosen together, for `solve` with ``method="cutting-plane"`` or ``"big-m"``.
+"""Side constraints on which columns may be chosen together, for `solve` and its relatives.
 
 Each is a statement about the indicator s (s_j = 1 if column j is chosen) and becomes rows ``lower <= a's <= upper``.
-Columns are given by index or, where X has names, by name.
+Columns are given by index or, where X has names, by name. The search and its certificates take the rows as whole
+numbers (`SideRows`), so that what is allowed is beyond doubt.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,11 +65,17 @@ class Implies:
     column : index or name
         The column that depends on others.
     needs : index or name, or a sequence of them
-        What has to be chosen too: all of them.
+        What has to be chosen too: all of them, or
+    any : bool
+        any one of them (a product needs one of its factors: weak hierarchy).
     """
 
     column: Column
     needs: Column | Sequence[Column]
+    any: bool = field(default=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"Implies(column={self.column!r}, needs={self.needs!r}{', any=True' if self.any else ''})"
 
 
 @dataclass(frozen=True)
@@ -92,12 +100,13 @@ Constraint: TypeAlias = AtMost | Exclude | Implies | Linear
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """``lower <= coef' s[index] <= upper``; the largest coefficient is 1 in size."""
+    """``lower <= coef' s[index] <= upper``; the largest coefficient is 1 in size, and was `size` before."""
 
     index: IntArray
     coef: FloatArray
     lower: float
     upper: float
+    size: float = 1.0
 
     def allows(self, support: IntArray) -> bool:
         """Whether the row holds for this support, up to rounding."""
@@ -107,13 +116,174 @@ class Row:
 
 def make_rows(constraints: Constraint | Iterable[Constraint] | None, design: Design) -> list[Row]:
     """Turn constraints into rows; an error names the constraint and what is wrong with it."""
+    return [row for constraint in _listed(constraints) for row in _rows(constraint, design)]
+
+
+def _listed(constraints: Constraint | Iterable[Constraint] | None) -> Iterable[Constraint]:
     if constraints is None:
         return []
     if isinstance(constraints, (AtMost, Exclude, Implies, Linear)):
-        constraints = [constraints]
+        return [constraints]
     if not isinstance(constraints, Iterable):
         raise InputError(f"constraints must be a sequence of constraints, not {constraints!r}")
-    return [row for constraint in constraints for row in _rows(constraint, design)]
+    return constraints
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SideRows:
+    """Rows of whole numbers: a support is allowed if in each the coefficients of its columns sum up to at most `upper`.
+
+    Attributes
+    ----------
+    offset, column, coef : int arrays
+        The columns of row r, and their coefficients, are those from ``offset[r]`` to ``offset[r + 1]``.
+    upper : int array
+        One number a row.
+    labels : tuple of str
+        The constraint that each row comes from, for messages.
+    """
+
+    offset: IntArray
+    column: IntArray
+    coef: IntArray
+    upper: IntArray
+    labels: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return int(self.upper.size)
+
+    @cached_property
+    def _row(self) -> IntArray:
+        return np.repeat(np.arange(self.count), np.diff(self.offset))
+
+    def values(self, support: IntArray) -> IntArray:
+        """The left-hand side of every row for a support."""
+        chosen = np.isin(self.column, support)
+        value = np.zeros(self.count, dtype=np.int64)
+        np.add.at(value, self._row[chosen], self.coef[chosen])
+        return value
+
+    def allow(self, support: IntArray) -> bool:
+        """Whether every row holds for this support."""
+        return self.count == 0 or bool(np.all(self.values(support) <= self.upper))
+
+    def broken(self, support: IntArray) -> list[str]:
+        """The constraints that this support breaks."""
+        return [self.labels[r] for r in np.flatnonzero(self.values(support) > self.upper)]
+
+    def take(self, index: IntArray, p: int) -> SideRows:
+        """The rows on the columns `index` alone, in positions of `index`; all other columns are out."""
+        if self.count == 0:
+            return self
+        position = np.full(p, -1, dtype=np.int64)
+        position[index] = np.arange(index.size)
+        keep = position[self.column] >= 0
+        counts = np.bincount(self._row[keep], minlength=self.count)
+        return SideRows(
+            offset=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            column=position[self.column[keep]],
+            coef=self.coef[keep],
+            upper=self.upper,
+            labels=self.labels,
+        )
+
+    def without(self, labels: set[str]) -> SideRows:
+        """The rows that do not come from these constraints."""
+        return join_rows([self.row(r) for r in range(self.count) if self.labels[r] not in labels])
+
+    def row(self, r: int) -> SideRows:
+        """One row of them."""
+        part = slice(self.offset[r], self.offset[r + 1])
+        size = int(self.offset[r + 1] - self.offset[r])
+        return SideRows(
+            offset=np.array([0, size]),
+            column=self.column[part],
+            coef=self.coef[part],
+            upper=self.upper[r : r + 1],
+            labels=self.labels[r : r + 1],
+        )
+
+
+NO_ROWS = SideRows(
+    offset=np.zeros(1, dtype=np.int64),
+    column=np.zeros(0, dtype=np.int64),
+    coef=np.zeros(0, dtype=np.int64),
+    upper=np.zeros(0, dtype=np.int64),
+)
+
+
+def join_rows(parts: Sequence[SideRows]) -> SideRows:
+    """All rows of these."""
+    counts = [np.diff(part.offset) for part in parts]
+    none = np.zeros(0, dtype=np.int64)
+    return SideRows(
+        offset=np.concatenate([[0], np.cumsum(np.concatenate([none, *counts]))]).astype(np.int64),
+        column=np.concatenate([none, *(part.column for part in parts)]).astype(np.int64),
+        coef=np.concatenate([none, *(part.coef for part in parts)]).astype(np.int64),
+        upper=np.concatenate([none, *(part.upper for part in parts)]).astype(np.int64),
+        labels=tuple(label for part in parts for label in part.labels),
+    )
+
+
+def at_least(count: int, p: int) -> SideRows:
+    """The row that at least so many of all columns are chosen."""
+    return SideRows(
+        offset=np.array([0, p]),
+        column=np.arange(p),
+        coef=np.full(p, -1, dtype=np.int64),
+        upper=np.array([-count]),
+        labels=(f"at least {count} columns",),
+    )
+
+
+def side_rows(constraints: Constraint | Iterable[Constraint] | None, design: Design) -> SideRows:
+    """The constraints as rows of whole numbers."""
+    return join_rows(
+        [
+            side
+            for constraint in _listed(constraints)
+            for row in _rows(constraint, design)
+            for side in _whole(row, str(constraint))
+        ]
+    )
+
+
+# Whole numbers up to it are taken as they are; other coefficients are put on a grid.
+_MOST_WHOLE = 2.0**40
+_SLACK = 1e-9  # what a row may be exceeded by, relative to its largest coefficient: as the cutting planes have it
+
+
+def _whole(row: Row, label: str) -> Iterator[SideRows]:
+    coef, limits = row.coef * row.size, np.array([row.lower, row.upper]) * row.size
+    finite = limits[np.isfinite(limits)]
+    numbers = np.concatenate([coef, finite])
+    # Divided by the row's size and multiplied again, whole numbers come back but for a rounding.
+    near = np.abs(numbers - np.round(numbers)) <= 1e-12 * np.abs(numbers)
+    if np.all(near) and np.all(np.abs(numbers) < _MOST_WHOLE):
+        limits, unit, slack = np.round(limits), 1.0, 0.0
+    else:
+        bits = 60 - int(np.ceil(np.log2(max(row.coef.size, 2))))
+        coef, limits, unit, slack = row.coef, np.array([row.lower, row.upper]), 2.0 ** min(bits, 50), _SLACK
+        if row.coef.size / unit > 0.1 * _SLACK:
+            raise InputError(
+                f"{label} has {row.coef.size} coefficients that are no whole numbers, too many for the search; "
+                'use whole numbers, or method="cutting-plane"'
+            )
+    whole = np.round(coef * unit).astype(np.int64)
+    most = float(np.abs(whole).sum())
+    for sign, limit in ((1, limits[1]), (-1, -limits[0])):
+        edge = np.floor((limit + slack) * unit)
+        if edge >= most:
+            continue  # nothing breaks it
+        yield SideRows(
+            offset=np.array([0, row.index.size]),
+            column=row.index,
+            coef=sign * whole,
+            upper=np.array([int(max(edge, -most - 1))]),
+            labels=(label,),
+        )
 
 
 def restrict(rows: Sequence[Row], index: IntArray, p: int) -> list[Row]:
@@ -133,6 +303,15 @@ def _rows(constraint: Constraint, design: Design) -> Iterator[Row]:
     if isinstance(constraint, Implies):
         needs = constraint.needs
         others = list(needs) if isinstance(needs, Iterable) and not isinstance(needs, str) else [needs]
+        if not isinstance(constraint.any, (bool, np.bool_)):
+            raise InputError(f"{constraint}: any must be True or False")
+        if constraint.any:
+            if not others:
+                raise InputError(f"{constraint} names nothing that the column needs")
+            index = _columns([constraint.column, *others], design, constraint)
+            coef = np.concatenate([[1.0], np.full(len(others), -1.0)])
+            yield Row(index=index, coef=coef, lower=-math.inf, upper=0.0)
+            return
         for other in others:
             pair = _columns([constraint.column, other], design, constraint)
             yield Row(index=pair, coef=np.array([1.0, -1.0]), lower=-math.inf, upper=0.0)
@@ -180,7 +359,7 @@ def _linear(constraint: Linear, design: Design) -> Row:
     index, coef = index[nonzero].astype(np.int64), coef[nonzero]
     # A row of size one means the same to every backend's tolerance.
     size = float(np.abs(coef).max(initial=0.0)) or 1.0
-    return Row(index=index, coef=coef / size, lower=lower / size, upper=upper / size)
+    return Row(index=index, coef=coef / size, lower=lower / size, upper=upper / size, size=size)
 
 
 def _number(value: Any, constraint: Constraint) -> float:

@@ -146,6 +146,11 @@ COMMAND_LINE: Table = [
             "--penalty": {
                 "x": "--penalty must be a number, not 'x'",
             },
+            "--sign": {
+                "z=+": "--sign z is not a feature; the features are a, b, w",
+                "a": "--sign a is no sign; give name=+ for a coefficient >= 0, name=- for one <= 0",
+                "a=2": "--sign a=2 is no sign; give name=+ for a coefficient >= 0, name=- for one <= 0",
+            },
             "--force-in": {
                 "z": "--force-in z is not a feature; the features are a, b, w",
             },

@@ -298,7 +298,7 @@ DESIGNS: Table = [
                 "'.'": ". cannot be read: Is a directory; check the name",
                 "'garbage'": "garbage is not a readable Parsifal certificate: not an archive",
                 "'X.npy'": "X.npy is not a readable Parsifal certificate: not an archive",
-                "'other.npz'": "other.npz is not a readable Parsifal certificate: no certificate of format 2",
+                "'other.npz'": "other.npz is not a readable Parsifal certificate: no certificate of format 3",
             },
             "limit": {
                 "0": "limit must be a number of bytes > 0, not 0",
@@ -324,8 +324,8 @@ DESIGNS: Table = [
         {
             "arrays": {
                 "None": "a certificate is made from a mapping of names to arrays",
-                "{}": "no certificate of format 2",
-                "{'format': np.asarray(99)}": "no certificate of format 2",
+                "{}": "no certificate of format 3",
+                "{'format': np.asarray(99)}": "no certificate of format 3",
                 "{'format': 3}": "a certificate is made from a mapping of names to arrays",
             },
         },
@@ -386,6 +386,12 @@ DESIGNS: Table = [
                 "9": "Implies(column=0, needs=9) names column 9, but X has columns 0 to 3",
                 "None": "Implies(column=0, needs=None) names column None, but X has columns 0 to 3",
                 "'a'": "Implies(column=0, needs='a') names column 'a', which X does not have",
+            },
+            "any": {
+                "'no'": "Implies(column=0, needs=1, any=True): any must be True or False",
+            },
+            "needs, any": {
+                "([], True)": "Implies(column=0, needs=[], any=True) names nothing that the column needs",
             },
         },
     ),

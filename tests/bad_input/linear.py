@@ -70,7 +70,12 @@ LINEAR: Table = [
                 "np.nan": "penalty must be a finite number >= 0, not nan",
                 "np.inf": "penalty must be a finite number >= 0, not inf",
                 "'x'": "penalty must be a number, not 'x'",
-                "[1.0]": "penalty must be a number, not [1.0]",
+                "[1.0]": "penalty has shape (1,), but X has 4 columns; give one entry a column",
+                "[1.0, 0.0, -1, 2]": "penalty of column 2 is -1.0; prices are finite numbers >= 0",
+                "{0: -1}": "the penalty of 0 must be a finite number >= 0, not -1",
+                "{7: 1.0}": "penalty names column 7, but X has columns 0 to 3",
+                "{'a': 1.0}": "penalty names columns, but X has no column names; give indices",
+                "['a', 'b', 'c', 'd']": "penalty must hold one number a column",
                 "True": "penalty must be a number, not True",
             },
             "refit": {
@@ -95,7 +100,27 @@ LINEAR: Table = [
                 "3": "method must be one of search, cutting-plane, big-m, not 3",
             },
             "constraints": {
-                "pf.constraints.Exclude(0, 1)": 'constraints does not apply to method="search"; use method="cutting-plane" or method="big-m"',
+                "3": "constraints must be a sequence of constraints, not 3",
+            },
+            "positive": {
+                "'no'": "positive must be True or False, not 'no'",
+                "None": "positive must be True or False, not None",
+            },
+            "positive, sign": {
+                "(True, {0: 1})": "give positive=True or sign, not both",
+            },
+            "positive, refit": {
+                "(True, 'ols')": 'refit="ols" does not keep signs; leave it out, or give a large gamma instead',
+            },
+            "sign": {
+                "2": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not 2",
+                "'+'": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not '+'",
+                "True": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not True",
+                "[1, 1]": "sign has shape (2,), but X has 4 columns; give one entry a column",
+                "[1, 1, 3, 0]": "sign of column 2 is 3; it must be 1 (>= 0), -1 (<= 0) or 0 (either)",
+                "{0: 'x'}": "the sign of 0 must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not 'x'",
+                "{9: 1}": "sign names column 9, but X has columns 0 to 3",
+                "{'a': 1}": "sign names columns, but X has no column names; give indices",
             },
             "force_in": {
                 "[7]": "force_in names column 7, but X has columns 0 to 3",

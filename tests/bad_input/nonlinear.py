@@ -205,6 +205,10 @@ NONLINEAR: Table = [
                 "'magic'": "invalid must be one of 'clip', 'drop', 'error', not 'magic'",
                 "None": "invalid must be one of 'clip', 'drop', 'error', not None",
             },
+            "hierarchy": {
+                "'both'": "hierarchy must be one of None, 'strong', 'weak', not 'both'",
+                "True": "hierarchy must be one of None, 'strong', 'weak', not True",
+            },
             "constant": {
                 "'magic'": "constant must be one of 'drop', 'keep', not 'magic'",
                 "None": "constant must be one of 'drop', 'keep', not None",

@@ -111,12 +111,30 @@ SOLVING: Table = [
             "gamma": {
                 "'foo'": "gamma must be a positive number or \"auto\", not 'foo'",
             },
+            "sign": {
+                "2": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not 2",
+                "'+'": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not '+'",
+                "True": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not True",
+                "[1, 1]": "sign has shape (2,), but X has 4 columns; give one entry a column",
+                "[1, 1, 3, 0]": "sign of column 2 is 3; it must be 1 (>= 0), -1 (<= 0) or 0 (either)",
+                "{0: 'x'}": "the sign of 0 must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not 'x'",
+                "{9: 1}": "sign names column 9, but X has columns 0 to 3",
+                "{'a': 1}": "sign names columns, but X has no column names; give indices",
+            },
+            "gamma, sign": {
+                "(np.inf, 1)": "sign, a penalty per column and constraints need a ridge, but gamma is infinite; give a large gamma instead, such as 1e6 on standardised columns",
+            },
             "penalty": {
                 "-1": "penalty must be a finite number >= 0, not -1",
                 "np.nan": "penalty must be a finite number >= 0, not nan",
                 "np.inf": "penalty must be a finite number >= 0, not inf",
                 "'x'": "penalty must be a number, not 'x'",
-                "[1.0]": "penalty must be a number, not [1.0]",
+                "[1.0]": "penalty has shape (1,), but X has 4 columns; give one entry a column",
+                "[1.0, 0.0, -1, 2]": "penalty of column 2 is -1.0; prices are finite numbers >= 0",
+                "{0: -1}": "the penalty of 0 must be a finite number >= 0, not -1",
+                "{7: 1.0}": "penalty names column 7, but X has columns 0 to 3",
+                "{'a': 1.0}": "penalty names columns, but X has no column names; give indices",
+                "['a', 'b', 'c', 'd']": "penalty must hold one number a column",
                 "True": "penalty must be a number, not True",
             },
             "force_in": {
@@ -242,8 +260,8 @@ SOLVING: Table = [
             "backend": {
                 "'highs'": 'backend does not apply to method="search"; use method="cutting-plane" or method="big-m"',
             },
-            "constraints": {
-                "pf.constraints.Exclude(0, 1)": 'constraints does not apply to method="search"; use method="cutting-plane" or method="big-m"',
+            "warm_start, constraints": {
+                "([0, 1], pf.constraints.Exclude(0, 1))": "warm_start violates Exclude(columns=(0, 1))",
             },
             "root_cuts": {
                 "3": 'root_cuts does not apply to method="search"; use method="cutting-plane"',
@@ -275,8 +293,25 @@ SOLVING: Table = [
         },
     ),
     (
+        ["solve", "path", "k_best"],
+        {
+            "constraints": {
+                "3": "constraints must be a sequence of constraints, not 3",
+                "[3]": "3 is no constraint; use AtMost, Implies, Exclude or Linear of parsifal.constraints",
+                "pf.constraints.Linear({0: 1.0}, lower=2)": "no support of at most 2 columns satisfies Linear(coefs={0: 1.0}, lower=2, upper=inf); drop a constraint, or raise k",
+            },
+        },
+    ),
+    (
         ["solve by cutting planes"],
         {
+            "sign": {
+                "1": 'sign does not apply to method="cutting-plane"; use method="search"',
+                "np.ones(4)": 'sign does not apply to method="cutting-plane"; use method="search"',
+            },
+            "penalty": {
+                "np.arange(4.0)": 'a penalty per column does not apply to method="cutting-plane"; use method="search"',
+            },
             "backend": {
                 "'cplex'": "backend must be one of scip, highs, gurobi, not 'cplex'",
                 "None": "backend must be one of scip, highs, gurobi, not None",

@@ -45,7 +45,7 @@ def test_the_search_moves_and_tightens_as_python_does(
     errors: str, tight: bool, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The bound in question is the relaxation's.
-    monkeypatch.setattr("parsifal.solver.tree._WEAK_RIDGE", np.inf)
+    monkeypatch.setattr("parsifal.solver.tree._COMPLETIONS_ABOVE", np.inf)
     problem, q, rng = gathered(seed)
     q = replace(q, rounding=replace(q.rounding, **ERRORS[errors]))
     w, fix = rng.standard_normal(M), np.zeros(M, dtype=np.int8)

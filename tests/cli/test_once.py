@@ -9,7 +9,8 @@ import pytest
 
 import parsifal as pf
 from parsifal.cli import job
-from parsifal.estimators import base, regressor, regressor_cv, standardise, summary
+from parsifal.estimators import base, summary
+from parsifal.problem import standardise
 
 FIT = ("fit", "-k", 3)
 PATH = ("path", "--ks", "2-3")
@@ -30,8 +31,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         counts["worth"] += 1
         return worth(*args)
 
-    for module in (regressor, regressor_cv, base, job):
-        monkeypatch.setattr(module, "prepare", counted_prepare, raising=False)
+    for module in (base, job):
+        monkeypatch.setattr(module, "prepare", counted_prepare)
     monkeypatch.setattr(summary, "worth", counted_worth)
     return counts
 

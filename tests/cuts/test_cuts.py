@@ -196,7 +196,6 @@ def test_gurobi_says_what_its_licence_lacks() -> None:
         ({"method": "cutting-plane", "backend": "cplex"}, "backend must be one of scip, highs, gurobi"),
         ({"method": "cutting-plane", "branching": "strong"}, 'branching does not apply to method="cutting-plane"'),
         ({"backend": "highs"}, 'backend does not apply to method="search"; use method="cutting-plane"'),
-        ({"constraints": [pc.Exclude(0, 1)]}, 'constraints does not apply .* use method="cutting-plane"'),
         ({"root_cuts": 3}, "root_cuts does not apply"),
         ({"method": "cutting-plane", "big_m": 1.0}, 'use method="big-m"'),
         ({"method": "cutting-plane", "root_cuts": -1}, "root_cuts must be a whole number"),

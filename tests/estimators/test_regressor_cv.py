@@ -330,6 +330,7 @@ def test_in_a_pipeline() -> None:
     assert pipe.score(X, y) > 0.5
 
 
+@pytest.mark.usefixtures("relaxations_alone")
 def test_limits_of_folds_leave_gaps_that_are_told() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 24)), rng.standard_normal(40)

@@ -131,11 +131,10 @@ def test_a_level_makes_no_wrong_answer_optimal(level: float, block: int) -> None
         optimum, support = best_support(X, y, 5, 1e4)
         sol = pf.solve(X, y, 5, 1e4, threads=1)
         assert Fraction(sol.lower_bound) <= optimum
-        # What is called optimal at a level of 1e5 is, to the gap asked for: exact values say so below.
-        wanted = {1e3: ("optimal",), 1e5: ("optimal", "precision")}.get(level, ("precision",))
-        assert sol.status in wanted
+        # In between the data decide, and what is called optimal is so to the gap asked for: exact values say so below.
+        wanted = {1e3: "optimal", 1e9: "precision"}.get(level, "optimal" if sol.gap <= 1e-6 else "precision")
+        assert sol.status == wanted
         if sol.status == "optimal":
-            assert sol.gap <= 1e-6
             assert rational.value_of(X, y, tuple(sol.support), 1e4) <= optimum * (1 + Fraction(1e-6))
         assert tuple(sol.support) == support, "columns tell supports apart where inner products do not"
         assert pf.check(sol.certificate, X, y)
@@ -186,9 +185,11 @@ def test_an_estimator_warns_where_precision_leaves_much_open() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         assert model.fit(X, y).status_ == "precision"
-    huge = pf.SparseRegressor(2, gamma=1e300, fit_intercept=False)
+    # Too many columns at a time for the bounds that need no ridge, and a ridge that double precision does not see.
+    X = np.random.default_rng(0).standard_normal((14, 13))
+    huge = pf.SparseRegressor(12, gamma=1e300, fit_intercept=False)
     with pytest.warns(ConvergenceWarning, match="as far as double precision reaches"):
-        huge.fit(X[:, 1:], y)
+        huge.fit(X, X @ np.ones(13) + np.sin(np.arange(14.0)))
 
 
 # ---- Every method

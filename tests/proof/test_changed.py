@@ -85,6 +85,7 @@ def test_changed_coefficient(case: Case, proof: Certificate) -> None:
     )
 
 
+@pytest.mark.usefixtures("relaxations_alone")
 def test_raised_bound(case: Case, proof: Certificate) -> None:
     best, _ = case.optimum()
     refuse(replace(proof, lower_bound=1.5 * best), case.X, case.y, "the lower bound is above the objective")

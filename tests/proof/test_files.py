@@ -92,17 +92,17 @@ def test_foreign_files(proof: Certificate, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=match):
             Certificate.load(path)
 
-    refused("no certificate of format 2", a=np.ones(3))
-    refused("no certificate of format 2", **arrays)
-    refused("no certificate of format 2", format=np.array(3), **arrays)
+    refused("no certificate of format 3", a=np.ones(3))
+    refused("no certificate of format 3", **arrays)
+    refused("no certificate of format 3", format=np.array(4), **arrays)
     for name in arrays:
-        refused(f"{name} is missing", format=np.array(2), **{n: v for n, v in arrays.items() if n != name})
-    refused("coef must be a vector of floats", **{**arrays, "format": np.array(2), "coef": np.array(["a"])})
-    refused("coef must be a vector of floats", **{**arrays, "format": np.array(2), "coef": np.ones((2, 2))})
-    refused("parent must be a vector of whole numbers", **{**arrays, "format": np.array(2), "parent": np.ones(3)})
-    refused("gamma must be a single value", **{**arrays, "format": np.array(2), "gamma": np.ones(2)})
-    refused("shape must hold two whole numbers", **{**arrays, "format": np.array(2), "shape": np.arange(3)})
-    refused("Parsifal certificate", **{**arrays, "format": np.array(2), "coef": np.array([None])})
+        refused(f"{name} is missing", format=np.array(3), **{n: v for n, v in arrays.items() if n != name})
+    refused("coef must be a vector of floats", **{**arrays, "format": np.array(3), "coef": np.array(["a"])})
+    refused("coef must be a vector of floats", **{**arrays, "format": np.array(3), "coef": np.ones((2, 2))})
+    refused("parent must be a vector of whole numbers", **{**arrays, "format": np.array(3), "parent": np.ones(3)})
+    refused("gamma must be a single value", **{**arrays, "format": np.array(3), "gamma": np.ones(2)})
+    refused("shape must hold two whole numbers", **{**arrays, "format": np.array(3), "shape": np.arange(3)})
+    refused("Parsifal certificate", **{**arrays, "format": np.array(3), "coef": np.array([None])})
     path.write_text("not an archive")
     with pytest.raises(ValueError, match="Parsifal certificate"):
         Certificate.load(path)
@@ -116,7 +116,7 @@ def test_foreign_files(proof: Certificate, tmp_path: Path) -> None:
 def test_single_values_of_another_kind(proof: Certificate, tmp_path: Path, name: str, value: Any) -> None:
     arrays = {f.name: np.asarray(getattr(proof, f.name)) for f in fields(proof)}
     with open(tmp_path / "file", "wb") as file:
-        np.savez(file, **{**arrays, "format": np.array(2), name: np.array(value)})
+        np.savez(file, **{**arrays, "format": np.array(3), name: np.array(value)})
     with pytest.raises(ValueError, match=name):
         Certificate.load(tmp_path / "file")
 
@@ -131,6 +131,16 @@ def test_files_of_format_1(case: Case, proof: Certificate, tmp_path: Path) -> No
     arrays = {name: np.asarray(getattr(proof, name)) for name in former}
     with open(tmp_path / "file", "wb") as file:
         np.savez(file, format=np.array(1), **arrays)
+    back = Certificate.load(tmp_path / "file")
+    assert same(back, proof)
+    assert pf.check(back, case.X, case.y)
+
+
+def test_files_of_format_2(case: Case, proof: Certificate, tmp_path: Path) -> None:
+    later = ("price", "sign", "row_offset", "row_column", "row_coef", "row_upper")
+    arrays = {f.name: np.asarray(getattr(proof, f.name)) for f in fields(proof) if f.name not in later}
+    with open(tmp_path / "file", "wb") as file:
+        np.savez(file, format=np.array(2), **arrays)
     back = Certificate.load(tmp_path / "file")
     assert same(back, proof)
     assert pf.check(back, case.X, case.y)

@@ -26,6 +26,7 @@ def problem(seed: int, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("kind", ["twice", "thrice", "negated", "negated twice"])
 @pytest.mark.parametrize("n", [15, 60])
 @pytest.mark.parametrize("gamma", [0.1, 10.0, 1e4])
+@pytest.mark.usefixtures("relaxations_alone")
 def test_copies_do_not_make_the_tree_explode(kind: str, n: int, gamma: float) -> None:
     k = 5
     for seed in range(2):

@@ -87,7 +87,7 @@ def test_equal_columns_are_found(held: None) -> None:
     sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=1)
     assert sol.status == "optimal"
     assert pf.check(sol.certificate, X, y)
-    problem = type("P", (), {"fix": np.zeros(402, dtype=np.int8)})
+    problem = type("P", (), {"fix": np.zeros(402, dtype=np.int8), "rules": None})
     columns = HeldColumns(columns=np.asfortranarray(X), y=y, gamma=GAMMA, penalty=0.0, k=3, cache=1e6)
     reduced = reducing.Reduced(
         problem=problem, index=np.arange(402), fix=np.zeros(402, dtype=np.int8), survivors=columns

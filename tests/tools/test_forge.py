@@ -282,5 +282,6 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "| findings | 0 of 0 kinds |" in done.stdout
-    assert "python -m forge --seed 3 --start 0" in done.stdout
-    assert (tmp_path / "seed-3" / "summary.md").exists()
+    for kind in ("columns", "groups", "kernels"):
+        assert f"python -m forge --kind {kind} --seed 3 --start 0" in done.stdout
+        assert (tmp_path / "seed-3" / kind / "summary.md").exists()

@@ -6,11 +6,13 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 import parsifal as pf
@@ -55,8 +57,9 @@ def test_a_checkpoint_of_a_good_fit_is_of_its_own_X(tmp_path: Path) -> None:
     """alpha = y - Xw of a fit that is nearly perfect is rounding, and differs between two ways to sum."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((20, 60)) * 10.0 ** rng.uniform(-4, 4, 60)
-    y = X[:, :4].sum(axis=1)
-    options = {"k": 4, "gamma": 1e8, "threads": 1}
+    y = X[:, :14].sum(axis=1)
+    y += 1e-5 * np.linalg.norm(y) * rng.standard_normal(20)  # a perfect fit needs no tree, and leaves none
+    options = {"k": 14, "gamma": 1e8, "threads": 1}
     for order in ("C", "F"):
         path = tmp_path / "state.npz"
         pf.solve(np.asarray(X, order=order), y, checkpoint=path, node_limit=1, **options)
@@ -80,6 +83,19 @@ def test_a_claim_leaves_room_for_other_arithmetic() -> None:
 
 
 # Numbers whose squares are no numbers
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_matrix], ids=["dense", "sparse"])
+def test_columns_whose_squares_underflow_are_not_zeros_without_a_ridge(kind: Any) -> None:
+    """The forger's: no column was seen, and an empty support was called optimal at a price that any would have paid."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((16, 5))
+    y = X[:, 2] + 0.1 * rng.standard_normal(16)
+    X[:, 4] = 0.0
+    assert pf.solve(kind(X), y, k=1, gamma=np.inf, penalty=0.1, threads=1).support.tolist() == [2]
+    for call in (pf.solve, pf.path):
+        with pytest.raises(pf.InputError, match="column 0 has entries of about 1e-300, too small to square"):
+            call(kind(X * 1e-300), y, 1 if call is pf.solve else [1], gamma=np.inf, penalty=0.1)
 
 
 def _data() -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,8 @@ import numpy as np
 from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.bound.ridge_loss import fit_support, support_bound
 from parsifal.bound.rounding import safe_sum
+from parsifal.constraints import at_least, join_rows
+from parsifal.problem.feasible import first_allowed
 from parsifal.problem.gap import Status, worst
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
@@ -71,7 +73,8 @@ class CellSearch:
             cell = heapq.heappop(self.heap)[2]
             if cell.found is None:
                 ended = self.solve(cell, self.ceiling(most, within), self.listener(cell, best, reporter))
-                self.push(cell)
+                if cell.found is not None:
+                    self.push(cell)
                 status = worst([status, ended])
                 if ended in ("time_limit", "interrupted"):
                     break
@@ -83,7 +86,25 @@ class CellSearch:
 
     def priced(self, cell: Cell, found: Incumbent) -> Incumbent:
         """A cell's support with the price of its columns."""
-        return replace(found, objective=found.objective + self.problem.penalty * cell.size)
+        return replace(found, objective=found.objective + self.price(cell))
+
+    def price(self, cell: Cell) -> float:
+        """What the columns of a cell cost beside what its solves count: nothing where they have rules of their own."""
+        return self.problem.penalty * cell.size if self.problem.rules is None else 0.0
+
+    def inside(self, cell: Cell) -> Problem | None:
+        """The problem of a cell; None if side constraints leave nothing of it.
+
+        With rules the prices stay where they are, and the size of the cell is a side constraint.
+        """
+        p = self.problem
+        if p.rules is None:
+            return replace(p, k=cell.size, penalty=0.0, fix=cell.fix, xty=None)
+        rules = p.rules.with_rows(join_rows([p.rules.rows, at_least(cell.size, p.p)]))
+        fix, possible = rules.propagate(cell.fix)
+        if not possible or first_allowed(rules, fix, cell.size) is None:
+            return None
+        return replace(p, k=cell.size, fix=fix, xty=None, rules=rules)
 
     def snapshot(self, objective: float, bound: float, nodes: int) -> Progress:
         """What is known of all cells, one of which is being solved."""
@@ -99,7 +120,7 @@ class CellSearch:
 
     def listener(self, cell: Cell, best: float, reporter: Reporter) -> Reporter:
         """Reports during the solve of a cell what is known of all: one solve can take as long as a whole list."""
-        price = self.problem.penalty * cell.size
+        price = self.price(cell)
 
         def show(inner: Progress) -> None:
             bound = max(cell.bound, float(safe_sum(inner.lower_bound, price)))
@@ -112,15 +133,16 @@ class CellSearch:
 
     def solve(self, cell: Cell, ceiling: float, reporter: Reporter) -> Status:
         """Find the cell's best support, or that all are above the ceiling; the bound rises to what is proven."""
-        price = self.problem.penalty * cell.size
-        forced = np.flatnonzero(cell.fix == 1).astype(np.int64)
+        price, here = self.price(cell), self.inside(cell)
+        if here is None:
+            return "optimal"
+        forced = np.flatnonzero(here.fix == 1).astype(np.int64)
         if forced.size == cell.size:
             p = self.problem
-            cell.found = fit_support(p.design, p.y, forced, p.gamma, 0.0)
-            bound = support_bound(p.design, p.y, cell.found, p.gamma)
+            cell.found = fit_support(p.design, p.y, forced, p.gamma, 0.0, rules=p.rules)
+            bound = support_bound(p.design, p.y, cell.found, p.gamma, p.rules)
             cell.bound = max(cell.bound, float(safe_sum(bound, price)))
             return "optimal"
-        here = replace(self.problem, k=cell.size, penalty=0.0, fix=cell.fix, xty=None)
         starts = [] if cell.start is None else [cell.start]
         # A little above, so that the bound, which stays below by the gap, says that the cell is out.
         above = (ceiling - price) * (1 + BEYOND) + 1e-12 * float(self.problem.y @ self.problem.y)
@@ -133,7 +155,7 @@ class CellSearch:
         """The objective above which no support can be in the list any more."""
         known = sorted(
             [entry.objective for entry in self.entries]
-            + [c.found.objective + self.problem.penalty * c.size for _, _, c in self.heap if c.found is not None]
+            + [c.found.objective + self.price(c) for _, _, c in self.heap if c.found is not None]
         )
         best = reach(known[0], within) if known else np.inf
         return min(best, known[most - 1]) if len(known) >= most else best
@@ -155,6 +177,8 @@ class CellSearch:
     def filled(self, solution: Solution, cell: Cell) -> Incumbent:
         """The solution as a support of exactly the cell's size: columns that add nothing fill it up."""
         p = self.problem
+        if p.rules is not None:  # which have seen to it
+            return fit_support(p.design, p.y, solution.support, p.gamma, 0.0, rules=p.rules)
         allowed = np.setdiff1d(np.flatnonzero(cell.fix >= 0), solution.support)
         room = cell.size - solution.support.size
         support = np.sort(np.concatenate([solution.support, allowed[:room]]))
@@ -178,16 +202,22 @@ class CellSearch:
 
     def first_bound(self, cell: Cell) -> float:
         """What the dual points at hand say about a cell, before anything is solved."""
-        here = replace(self.problem, k=cell.size, penalty=0.0, fix=cell.fix)
+        own = 0.0 if self.problem.rules is None else self.problem.penalty
+        here = replace(self.problem, k=cell.size, penalty=own, fix=cell.fix)
         bounds = [point.priced(here, cell.fix).bound for point in self.handover.points]
-        return float(safe_sum(max(bounds, default=-np.inf), self.problem.penalty * cell.size))
+        return float(safe_sum(max(bounds, default=-np.inf), self.price(cell)))
 
     def first_cells(self) -> Iterator[Cell]:
         """One cell with all supports of k columns; with a penalty, one for every size."""
         p = self.problem
         most = min(p.k, int(np.count_nonzero(p.fix >= 0)))
-        if p.penalty == 0:
-            yield Cell(size=most, fix=p.fix, bound=0.0)
+        if not p.has_price:
+            # Side constraints may leave no support of so many columns.
+            for size in range(most, -1 if p.rules is not None else most - 1, -1):
+                cell = Cell(size=size, fix=p.fix, bound=0.0)
+                if self.inside(cell) is not None:
+                    yield cell
+                    return
             return
         # The penalised optimum leaves dual points, which bound every size at once.
         best = self.run(p, [])
@@ -200,6 +230,9 @@ class CellSearch:
         """What the dual points at hand say about every size from forced-in up."""
         p = self.problem
         bounds = np.zeros(sizes.size)
+        if p.rules is not None:
+            cells = [Cell(size=int(size), fix=p.fix, bound=0.0) for size in sizes]
+            return np.maximum(bounds, [self.first_bound(cell) for cell in cells])
         for point in self.handover.points:
             bounds = np.maximum(bounds, point.bounds(p, int(sizes[-1])))
         return safe_sum(bounds, p.penalty * sizes.astype(np.float64))

@@ -15,9 +15,10 @@ from parsifal.api.criteria import degrees_of_freedom, fit_term, log_binomial
 from parsifal.api.solving import check_options
 from parsifal.arguments import Gamma, check_count
 from parsifal.arrays import FloatArray, IntArray
+from parsifal.constraints import Constraint
 from parsifal.display import html_table, text_table
 from parsifal.errors import InputError
-from parsifal.problem.problem import Problem, make_problem
+from parsifal.problem.problem import Problem, make_problem, with_implied
 from parsifal.problem.progress import Progress, ProgressOption, Reporter
 from parsifal.problem.solution import Solution, on_given_columns
 from parsifal.problem.standardise import view_of, warn_of_level
@@ -180,13 +181,15 @@ def path(
     *,
     fit_intercept: bool | None = None,
     standardize: bool = False,
-    penalty: float | None = None,
+    penalty: Any = None,
     rel_gap: float = 1e-6,
     time_limit: float | None = None,
     node_limit: int | None = None,
     threads: int | None = None,
     force_in: Any = None,
     force_out: Any = None,
+    sign: Any = 0,
+    constraints: Constraint | Iterable[Constraint] | None = None,
     progress: ProgressOption = False,
     certificate_limit: float = 64e6,
 ) -> Path:
@@ -197,8 +200,10 @@ def path(
 
     Parameters
     ----------
-    X, y, gamma, fit_intercept, standardize, penalty, rel_gap, threads, force_in, force_out, progress, certificate_limit
+    X, y, gamma, fit_intercept, standardize, penalty, rel_gap, threads, force_in, force_out, sign, constraints
         As in `solve`. With ``fit_intercept=True, standardize=True`` it is what ``parsifal path`` computes.
+    progress, certificate_limit
+        As in `solve`.
     ks : iterable of int
         The sizes, solved in growing order; those beyond the number of columns are left out.
     time_limit : float, optional
@@ -223,7 +228,17 @@ def path(
     training = view_of(X, y, fit_intercept=fit_intercept, standardize=standardize)
     if training is not None:
         X, y = training.design, training.y
-    problem = make_problem(X, y, k=sizes[-1], gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    problem = make_problem(
+        X,
+        y,
+        k=sizes[-1],
+        gamma=gamma,
+        penalty=penalty,
+        force_in=force_in,
+        force_out=force_out,
+        sign=sign,
+        constraints=constraints,
+    )
     if fit_intercept is None:
         warn_of_level(problem.y)
     forced = int(np.count_nonzero(problem.fix == 1))
@@ -264,7 +279,7 @@ def solve_path(
     with Reporter(progress) as reporter:
         for i, k in enumerate(sizes):
             share = min(most, max(0.0, deadline - time.monotonic()) / (len(sizes) - i))
-            here = replace(problem, k=k)
+            here = with_implied(replace(problem, k=k))
             begin = list((starts or {}).get(k, ()))
             if solutions:
                 begin.append(solutions[-1].support)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -13,8 +13,10 @@ from parsifal._public import public
 from parsifal.api.cells import BEYOND, CellSearch, reach
 from parsifal.api.solving import check_options
 from parsifal.arguments import Gamma, check_count, check_number
+from parsifal.arrays import FloatArray
 from parsifal.bound.ridge_loss import support_bound
 from parsifal.bound.rounding import safe_sum
+from parsifal.constraints import Constraint
 from parsifal.display import html_table, text_table
 from parsifal.problem.gap import Status, hold, precision_note, settled
 from parsifal.problem.problem import make_problem
@@ -53,7 +55,7 @@ class Ranking(Sequence[Incumbent]):
     status: Status
     rel_gap: float
     k: int
-    penalty: float
+    penalty: float | FloatArray
     gamma: float
     feature_names: tuple[str, ...] | None
     stats: dict[str, Any]
@@ -139,22 +141,25 @@ def k_best(
     count: int | None = None,
     *,
     tolerance: float | None = None,
-    penalty: float | None = None,
+    penalty: Any = None,
     rel_gap: float = 1e-6,
     time_limit: float | None = None,
     node_limit: int | None = None,
     threads: int | None = None,
     force_in: Any = None,
     force_out: Any = None,
+    sign: Any = 0,
+    constraints: Constraint | Iterable[Constraint] | None = None,
     progress: ProgressOption = False,
 ) -> Ranking:
     """List the best supports in order, with a proof that none is missing.
 
-    Without a penalty the list is over supports of exactly `k` columns; with one, over all of at most `k`.
+    Without a penalty the list is over supports of exactly `k` columns (with constraints that allow none, of as many as
+    they allow); with one, over all of at most `k`.
 
     Parameters
     ----------
-    X, y, k, gamma, penalty, threads, force_in, force_out, progress
+    X, y, k, gamma, penalty, threads, force_in, force_out, sign, constraints, progress
         As in `solve`.
     count : int, optional
         How many; 10 by default, 1000 with a `tolerance`.
@@ -177,7 +182,17 @@ def k_best(
     within = np.inf if tolerance is None else check_number(tolerance, "tolerance", minimum=0.0)
     asked = check_number(rel_gap, "rel_gap", minimum=0.0)
     started = time.monotonic()
-    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    problem = make_problem(
+        X,
+        y,
+        k=k,
+        gamma=gamma,
+        penalty=penalty,
+        force_in=force_in,
+        force_out=force_out,
+        sign=sign,
+        constraints=constraints,
+    )
     # The bound of a cell that is out must clear the ceiling by less than `BEYOND`.
     options = replace(options, rel_gap=min(options.rel_gap, 0.5 * BEYOND), certificate_limit=0.0)
     search = CellSearch(
@@ -201,8 +216,9 @@ def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float) 
     entries = sorted(entries, key=lambda entry: entry.objective)
     near = [entry for entry in entries if entry.objective <= reach(entries[0].objective, within)]
     for entry in entries[len(near) :]:
-        own = support_bound(problem.design, problem.y, entry, problem.gamma)
-        bound = min(bound, float(safe_sum(own, problem.penalty * entry.support.size)))
+        own = support_bound(problem.design, problem.y, entry, problem.gamma, problem.rules)
+        price = problem.penalty * entry.support.size if problem.rules is None else 0.0
+        bound = min(bound, float(safe_sum(own, price)))
     last = near[-1].objective
     return Ranking(
         entries=tuple(near),
@@ -211,7 +227,7 @@ def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float) 
         status=settled(status, last, min(bound, last), rel_gap) if status == "optimal" else status,
         rel_gap=rel_gap,
         k=problem.k,
-        penalty=problem.penalty,
+        penalty=problem.prices,
         gamma=problem.gamma,
         feature_names=problem.design.feature_names,
         stats={

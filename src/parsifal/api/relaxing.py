@@ -15,16 +15,17 @@ def relax(
     k: int | None = None,
     gamma: Gamma = "auto",
     *,
-    penalty: float | None = None,
+    penalty: Any = None,
     force_in: Any = None,
     force_out: Any = None,
+    sign: Any = 0,
     tolerance: float = 1e-6,
 ) -> Relaxation:
     """Solve the dual relaxation of the sparse regression problem.
 
     Parameters
     ----------
-    X, y, k, gamma, penalty, force_in, force_out
+    X, y, k, gamma, penalty, force_in, force_out, sign
         As in `solve`.
     tolerance : float
         Relative gap between the relaxation's primal and dual value at which to stop.
@@ -33,5 +34,14 @@ def relax(
     -------
     Relaxation
     """
-    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    problem = make_problem(
+        X,
+        y,
+        k=k,
+        gamma=gamma,
+        penalty=penalty,
+        force_in=force_in,
+        force_out=force_out,
+        sign=sign,
+    )
     return relax_problem(problem, check_number(tolerance, "tolerance", minimum=0.0))

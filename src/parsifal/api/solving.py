@@ -37,7 +37,7 @@ _MOST_THREADS = 256
 Method = Literal["search", "cutting-plane", "big-m"]
 # The options that only some methods have.
 METHODS: dict[str, set[str]] = {
-    "search": {"branching", "memory_limit", "certificate_limit", "checkpoint"},
+    "search": {"branching", "memory_limit", "certificate_limit", "checkpoint", "constraints", "sign"},
     "cutting-plane": {"backend", "constraints", "root_cuts", "fractional_cuts", "screen"},
     "big-m": {"backend", "constraints", "big_m"},
 }
@@ -51,7 +51,7 @@ def solve(
     *,
     fit_intercept: bool | None = None,
     standardize: bool = False,
-    penalty: float | None = None,
+    penalty: Any = None,
     rel_gap: float = 1e-6,
     time_limit: float | None = None,
     node_limit: int | None = None,
@@ -59,6 +59,7 @@ def solve(
     warm_start: Any = None,
     force_in: Any = None,
     force_out: Any = None,
+    sign: Any = 0,
     progress: ProgressOption = False,
     branching: str = "pseudo",
     memory_limit: float = 2e9,
@@ -94,8 +95,9 @@ def solve(
     standardize : bool
         Whether to divide columns by their standard deviation first. `coef` is for the columns as given all the same;
         `Solution.check` and `Solution.summary` do to X and y what was done here.
-    penalty : float, optional
-        Price of a column, >= 0.
+    penalty : float, array of shape (p,), or mapping from columns to numbers, optional
+        Price of a column, >= 0: one for all, or one for each. Columns that a mapping (by name or index) leaves out cost
+        nothing.
     rel_gap : float
         Relative gap at which the answer counts as proven: "optimal" means that, and nothing less. Where double
         precision does not resolve so much (perfect fits, a y with a large level), the status is "precision".
@@ -107,6 +109,9 @@ def solve(
         A support to start from; the answer is never worse.
     force_in, force_out : indices, mask or names, optional
         Columns that must, or must not, be chosen.
+    sign : {0, 1, -1}, array of shape (p,), or mapping from columns to these, optional
+        1: coefficients are >= 0; -1: <= 0; 0: either. An array has one entry a column; columns that a mapping (by name
+        or index) leaves out may have either sign. Needs a finite gamma.
     progress : bool or callable
         True shows a line with incumbent, bound, gap and nodes; a callable gets a `Progress` up to twenty times a
         second, and stops the solve if it raises.
@@ -130,7 +135,8 @@ def solve(
     backend : {"scip", "highs", "gurobi"}
         The mixed-integer solver.
     constraints : constraint or sequence of them, optional
-        Side constraints on the support from `parsifal.constraints`; for the cutting planes and big-M.
+        Side constraints on the support from `parsifal.constraints`; for every method. The search decides them at its
+        nodes and its certificate states them; it needs a finite gamma for that.
     root_cuts : int
         Cutting planes: at most so many cuts at fractional points before the tree, the first at the relaxation's
         optimum. 0 with ``fractional_cuts=False, screen=False`` is the paper's method as published.
@@ -156,6 +162,7 @@ def solve(
             "checkpoint": checkpoint,
             "backend": backend,
             "constraints": constraints,
+            "sign": sign,
             "root_cuts": root_cuts,
             "fractional_cuts": fractional_cuts,
             "screen": screen,
@@ -174,7 +181,21 @@ def solve(
     training = view_of(X, y, fit_intercept=fit_intercept, standardize=standardize)
     if training is not None:
         X, y = training.design, training.y
-    problem = make_problem(X, y, k=k, gamma=gamma, penalty=penalty, force_in=force_in, force_out=force_out)
+    problem = make_problem(
+        X,
+        y,
+        k=k,
+        gamma=gamma,
+        penalty=penalty,
+        force_in=force_in,
+        force_out=force_out,
+        sign=sign,
+        constraints=constraints if method == "search" else None,
+    )
+    if method != "search" and problem.rules is not None:
+        if problem.rules.signed or not problem.rules.uniform:
+            raise InputError(f'a penalty per column does not apply to method="{method}"; use method="search"')
+        problem = replace(problem, rules=None)
     if fit_intercept is None:
         warn_of_level(problem.y)
     start = None if warm_start is None else _check_start(problem, warm_start)
@@ -257,9 +278,17 @@ def _check_method(method: str, options: dict[str, Any]) -> None:
     if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     for name, value in options.items():
-        if name not in METHODS[method] and value != _defaults()[name]:
+        if name not in METHODS[method] and not _is_default(value, _defaults()[name]):
             fitting = " or ".join(f'method="{other}"' for other, names in METHODS.items() if name in names)
             raise InputError(f'{name} does not apply to method="{method}"; use {fitting}')
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an option was left as it is; what has no truth value (an array) was not."""
+    try:
+        return bool(value == default)
+    except ValueError:
+        return False
 
 
 def _check_cuts(root_cuts: Any) -> int:
@@ -296,4 +325,6 @@ def _check_start(problem: Problem, warm_start: Any) -> IntArray:
     forced = np.flatnonzero(problem.fix == 1)
     if np.any(problem.fix[start] < 0) or not np.isin(forced, start).all():
         raise InputError("warm_start contradicts force_in or force_out")
+    if problem.rules is not None and not problem.allows(start):
+        raise InputError(f"warm_start violates {' and '.join(problem.rules.rows.broken(start)[:3])}")
     return start

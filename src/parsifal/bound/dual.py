@@ -1,7 +1,7 @@
 """The dual value: any alpha is a lower bound on every support.
 
-With beta = X'alpha over every column, a_j = gamma/2 beta_j^2 - penalty (`dual_terms`), and the columns that are in,
-out and free,
+With beta = X'alpha over every column, a_j = gamma/2 beta_j^2 - penalty (`dual_terms`; with prices and signs of their
+own, gamma/2 max(0, sign_j beta_j)^2 - price_j, `ColumnRules`), and the columns that are in, out and free,
 
     D(alpha) = y'alpha - 1/2 |alpha|^2 - sum_{in} a_j - (sum of the k - |in| largest positive a_j of the free ones).
 
@@ -20,6 +20,7 @@ import numpy as np
 import parsifal._core as _core
 from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.bound.rounding import sum_unit
+from parsifal.problem.column_rules import ColumnRules
 from parsifal.problem.problem import Problem
 
 
@@ -32,10 +33,12 @@ def dual_terms(square: float | FloatArray, gamma: float, penalty: float | FloatA
     return 0.5 * gamma * square - penalty
 
 
-def threshold(beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int) -> float:
-    """tau: the smallest |beta_j| that the dual's best completion takes."""
-    floor = float(np.sqrt(2 * penalty / gamma))
-    free = np.abs(beta[fix == 0])
+def threshold(
+    beta: FloatArray, fix: FixArray, *, gamma: float, penalty: float, k: int, rules: ColumnRules | None = None
+) -> float:
+    """tau: the smallest |beta_j| (with rules, `ColumnRules.sizes`) that the dual's best completion takes."""
+    floor = float(np.sqrt(2 * penalty / gamma)) if rules is None else 0.0
+    free = np.abs(beta[fix == 0]) if rules is None else rules.sizes(beta, gamma)[fix == 0]
     room = k - int(np.count_nonzero(fix == 1))
     if room <= 0:
         return np.inf
@@ -50,6 +53,13 @@ def price_below(penalty: float, count: int) -> float:
     return price if Fraction(price) <= count * Fraction(penalty) else math.nextafter(price, 0.0)
 
 
+def sum_below(prices: FloatArray) -> float:
+    """The sum of prices, not above its exact value."""
+    total = math.fsum(prices.tolist())
+    exact = sum((Fraction(price) for price in prices.tolist()), Fraction(0))
+    return total if Fraction(total) <= exact else math.nextafter(total, 0.0)
+
+
 def safe_dual_value(
     y: FloatArray,
     alpha: FloatArray,
@@ -60,14 +70,18 @@ def safe_dual_value(
     gamma: float,
     penalty: float,
     k: int,
+    rules: ColumnRules | None = None,
 ) -> tuple[float, FloatArray]:
     """D(alpha), less all that rounding can be worth: a lower bound on every support that respects the fixes.
 
     `error` bounds the rounding error of every entry of `beta`. Returns the bound, and beta lengthened by its errors:
     what safe fixing has to be done with.
     """
-    padded = lengthened(beta, error)
-    taken = float(_core.choose(padded, fix, gamma=gamma, penalty=penalty, k=k)[0])
+    padded = lengthened(beta, error, rules)
+    compiled = None if rules is None else rules.compiled
+    taken = float(_core.choose(padded, fix, gamma=gamma, penalty=penalty, k=k, rules=compiled)[0])
+    if rules is not None:
+        penalty = float(rules.price.max(initial=0.0))
     terms, inside = min(k, beta.size), int(np.count_nonzero(fix == 1))
     # a_j rounds relative to the penalty only where it is chosen, and hence about as large as the penalty, or in.
     largest = dual_terms(float(np.max(padded**2, initial=0.0)), gamma)
@@ -100,9 +114,9 @@ def safe_dual_values(
     return np.asarray(first - second - taken - blur)
 
 
-def lengthened(beta: FloatArray, error: FloatArray | float) -> FloatArray:
-    """beta away from zero by its errors: no |beta_j| is larger in exact arithmetic."""
-    return beta + np.copysign(error, beta)
+def lengthened(beta: FloatArray, error: FloatArray | float, rules: ColumnRules | None = None) -> FloatArray:
+    """beta away from zero by its errors, or to the side of its sign: no |beta_j| is larger in exact arithmetic."""
+    return beta + np.copysign(error, beta) if rules is None else rules.lengthened(beta, error)
 
 
 def _blur(y: FloatArray, alpha: FloatArray, half_square: float) -> float:
@@ -137,16 +151,15 @@ class DualPoint:
     bound: float = -math.inf
     alpha: FloatArray | None = None
 
-    @property
-    def safe_beta(self) -> FloatArray:
+    def safe_beta(self, rules: ColumnRules | None = None) -> FloatArray:
         """beta lengthened by its errors: what safe fixing has to be done with."""
-        return lengthened(self.beta, self.error)
+        return lengthened(self.beta, self.error, rules)
 
     def priced(self, problem: Problem, fix: FixArray) -> DualPoint:
         """The same point with its bound for this problem, whatever problem it came from."""
         p = problem
         bound, _ = safe_dual_value(
-            p.y, self.vector, self.beta, self.error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k
+            p.y, self.vector, self.beta, self.error, fix, gamma=p.gamma, penalty=p.penalty, k=p.k, rules=p.rules
         )
         return replace(self, bound=bound)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.arrays import FixArray, FloatArray
+from parsifal.problem.column_rules import ColumnRules
 
 
 def fix_columns(
@@ -19,6 +20,7 @@ def fix_columns(
     gamma: float,
     penalty: float,
     k: int,
+    rules: ColumnRules | None = None,
 ) -> tuple[FixArray, int]:
     """Fix what no solution below `cutoff` can contradict; `bound` is the dual value that belongs to `beta`.
 
@@ -29,5 +31,14 @@ def fix_columns(
     count : int
         How many are new; -1 if no solution below the cutoff exists at all.
     """
-    new, count = _core.fix_columns(beta, fix, bound=bound, cutoff=cutoff, gamma=gamma, penalty=penalty, k=k)
+    new, count = _core.fix_columns(
+        beta,
+        fix,
+        bound=bound,
+        cutoff=cutoff,
+        gamma=gamma,
+        penalty=penalty,
+        k=k,
+        rules=None if rules is None else rules.compiled,
+    )
     return np.asarray(new, dtype=np.int8), int(count)

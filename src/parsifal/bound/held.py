@@ -14,6 +14,7 @@ from parsifal.arrays import FloatArray, IntArray
 from parsifal.bound.quadratic import Survivors
 from parsifal.deadline import check_time
 from parsifal.design import Design
+from parsifal.problem.column_rules import ColumnRules
 
 _BLOCK_BYTES = 1 << 24
 
@@ -27,6 +28,8 @@ class HeldColumns(Survivors):
     columns : Fortran-ordered array of shape (n, m)
         Of float32 or float64.
     y, gamma, penalty, k : as in `Problem`.
+    rules : ColumnRules or None
+        Of these columns.
     cache : float
         Bytes that products of columns may take.
     """
@@ -37,6 +40,7 @@ class HeldColumns(Survivors):
     penalty: float
     k: int
     cache: float
+    rules: ColumnRules | None = None
 
     @property
     def size(self) -> int:
@@ -49,7 +53,15 @@ class HeldColumns(Survivors):
     @cached_property
     def compiled(self) -> _core.Survivors:
         make = _core.FloatColumns if self.columns.dtype == np.float32 else _core.Columns
-        return make(columns=self.columns, y=self.y, gamma=self.gamma, penalty=self.penalty, k=self.k, cache=self.cache)
+        return make(
+            columns=self.columns,
+            y=self.y,
+            gamma=self.gamma,
+            penalty=self.penalty,
+            k=self.k,
+            cache=self.cache,
+            rules=None if self.rules is None else self.rules.compiled,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +71,7 @@ class DistantColumns(Survivors):
     Attributes
     ----------
     design, index : where the columns are, and which of them.
-    y, gamma, penalty, k, cache : as in `HeldColumns`.
+    y, gamma, penalty, k, cache, rules : as in `HeldColumns`.
     kept : float
         Bytes that columns that were read may take.
     """
@@ -72,6 +84,7 @@ class DistantColumns(Survivors):
     k: int
     kept: float
     cache: float
+    rules: ColumnRules | None = None
 
     @property
     def size(self) -> int:
@@ -94,6 +107,7 @@ class DistantColumns(Survivors):
             k=self.k,
             kept=self.kept,
             cache=self.cache,
+            rules=None if self.rules is None else self.rules.compiled,
         )
 
 

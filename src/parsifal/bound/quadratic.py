@@ -17,6 +17,7 @@ import parsifal._core as _core
 from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.bound.rounding import Rounding
 from parsifal.deadline import seconds_left
+from parsifal.problem.column_rules import ColumnRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +91,8 @@ class Quadratic(Survivors):
     gamma, penalty, k : as in `Problem`.
     rounding : Rounding
         How far all these may be off.
+    rules : ColumnRules or None
+        Of these columns.
     """
 
     gram: FloatArray
@@ -100,6 +103,7 @@ class Quadratic(Survivors):
     penalty: float
     k: int
     rounding: Rounding
+    rules: ColumnRules | None = None
 
     @property
     def size(self) -> int:
@@ -120,6 +124,7 @@ class Quadratic(Survivors):
             penalty=self.penalty,
             k=self.k,
             rounding=self.rounding.compiled,
+            rules=None if self.rules is None else self.rules.compiled,
         )
 
     def relax(

@@ -8,7 +8,7 @@ import numpy as np
 
 from parsifal._public import public
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.bound.dual import price_below
+from parsifal.bound.dual import price_below, sum_below
 from parsifal.bound.ridge_loss import fit_support, support_bound
 from parsifal.bound.working_set import FIRST_TOLERANCE, WorkingSet, first_columns
 from parsifal.deadline import TimeUp, seconds_left
@@ -90,7 +90,7 @@ def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
     coef[best.point.index] = best.node.v
     return Relaxation(
         # alpha = 0 gives penalty times the columns forced in.
-        bound=max(best.point.bound, price_below(problem.penalty, int(np.count_nonzero(problem.fix == 1)))),
+        bound=max(best.point.bound, _floor(problem)),
         primal=best.node.primal,
         s=s,
         coef=coef,
@@ -101,6 +101,14 @@ def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
         zeros=np.flatnonzero(s == 0),
         solves=work.solves,
         reads=problem.design.reads - reads,
+    )
+
+
+def _floor(problem: Problem) -> float:
+    """The bound of alpha = 0: the price of the columns forced in."""
+    forced = np.flatnonzero(problem.fix == 1)
+    return (
+        price_below(problem.penalty, forced.size) if problem.rules is None else sum_below(problem.rules.price[forced])
     )
 
 

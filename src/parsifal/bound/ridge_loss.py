@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from parsifal._public import public
 from parsifal.arguments import SMALLEST_SQUARE, check_gamma, check_response, check_support
@@ -20,7 +21,10 @@ from parsifal.bound.dual import dual_terms, safe_dual_value
 from parsifal.bound.rounding import sum_unit
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NumericalError
+from parsifal.problem.column_rules import ColumnRules, SignArray
 from parsifal.problem.solution import Incumbent
+
+BoolArray = npt.NDArray[np.bool_]
 
 # A relative error of the objective beyond which its residual is computed with twice the digits; `check` allows 1e-12.
 _PRECISE = 2.5e-13
@@ -149,10 +153,68 @@ def check_value(value: float, support: IntArray, y: FloatArray, columns: FloatAr
     )
 
 
+def ridge_with_signs(columns: FloatArray, y: FloatArray, gamma: float, sign: SignArray) -> FloatArray:
+    """`ridge` with w_j >= 0 where sign_j = 1 and w_j <= 0 where it is -1: Lawson and Hanson's active-set method.
+
+    Every step is a fit of the columns that are not held at zero; it ends where no column that is would leave it.
+    """
+    w = ridge(columns, y, gamma)
+    active = ~_wrong(w, sign)
+    if active.all():
+        return w
+    # A feasible point to begin with: without the columns of the wrong sign, until none is left.
+    while True:
+        w = _fit_some(columns, y, gamma, active)
+        wrong = active & _wrong(w, sign)
+        if not wrong.any():
+            break
+        active &= ~wrong
+    norms = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    for _ in range(3 * w.size + 10):
+        pull = columns.T @ (y - columns @ w) * sign
+        # What rounding leaves of a gradient that is zero is not worth a step.
+        pull[active | (pull <= 1e-12 * norms * float(np.linalg.norm(y)))] = 0.0
+        if not pull.any():
+            break
+        active[np.argmax(pull / np.maximum(norms, 1e-300))] = True
+        while True:
+            z = _fit_some(columns, y, gamma, active)
+            wrong = active & _wrong(z, sign)
+            if not wrong.any():
+                break
+            with np.errstate(divide="ignore", invalid="ignore"):
+                part = np.where(wrong, w / (w - z), np.inf)
+            part = np.where(np.isnan(part), 0.0, part)
+            w = w + float(part.min()) * (z - w)
+            active &= ~(part <= part.min())
+            w[~active] = 0.0
+        w = z
+    return w
+
+
+def _wrong(w: FloatArray, sign: SignArray) -> BoolArray:
+    return np.asarray((sign != 0) & ~(sign * w > 0))
+
+
+def _fit_some(columns: FloatArray, y: FloatArray, gamma: float, active: BoolArray) -> FloatArray:
+    w = np.zeros(active.size)
+    w[active] = ridge(columns[:, active], y, gamma)
+    return w
+
+
 def fit_support(
-    design: Design, y: FloatArray, support: IntArray, gamma: float, penalty: float, columns: FloatArray | None = None
+    design: Design,
+    y: FloatArray,
+    support: IntArray,
+    gamma: float,
+    penalty: float,
+    columns: FloatArray | None = None,
+    rules: ColumnRules | None = None,
 ) -> Incumbent:
-    """Fit a support on the columns themselves; its objective is a primal value and hence an upper bound."""
+    """Fit a support on the columns themselves; its objective is a primal value and hence an upper bound.
+
+    `rules` are those of all columns: their signs hold for the fit, and their prices count in place of the penalty.
+    """
     order = np.argsort(support)
     support = support[order]
     block = design.columns(support) if columns is None else columns[:, order]
@@ -160,26 +222,31 @@ def fit_support(
         if not np.isfinite(np.einsum("ij,ij->j", block, block)).all():
             design.scan(y, stats=True)  # names the entry
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        w = ridge(block, y, gamma)
+        signed = rules is not None and bool(np.any(rules.sign[support]))
+        w = ridge_with_signs(block, y, gamma, rules.sign[support]) if rules and signed else ridge(block, y, gamma)
         alpha = y - block @ w
-        value = primal_value(alpha, w, gamma) + penalty * support.size
+        price = penalty * support.size if rules is None else float(rules.price[support].sum())
+        value = primal_value(alpha, w, gamma) + price
         # What rounding has changed in alpha, relative to the terms of y - X w, which a good fit leaves far above alpha.
         terms = float(np.linalg.norm(y)) + float(np.abs(w) @ np.linalg.norm(block, axis=0))
         blur = sum_unit(support.size) * terms
         if blur * (float(np.linalg.norm(alpha)) + blur) > _PRECISE * value:
-            value = primal_value(precise_residual(y, block, w), w, gamma) + penalty * support.size
+            value = primal_value(precise_residual(y, block, w), w, gamma) + price
     return Incumbent(support=support, coef=w, objective=check_value(value, support, y, block))
 
 
-def support_bound(design: Design, y: FloatArray, fit: Incumbent, gamma: float) -> float:
-    """A lower bound on c(S) for this support alone: the dual value at its residual, rounding taken off."""
+def support_bound(
+    design: Design, y: FloatArray, fit: Incumbent, gamma: float, rules: ColumnRules | None = None
+) -> float:
+    """A lower bound on c(S) for this support alone (with rules, and its price): the dual value at its residual."""
     block = design.columns(fit.support)
     alpha = y - block @ fit.coef
     if np.isinf(gamma):
         return _ridgeless_bound(block, y, alpha, fit.coef)
     error = sum_unit(y.size) * float(np.linalg.norm(alpha)) * np.linalg.norm(block, axis=0)
-    inside = np.ones(fit.support.size, dtype=np.int8)
-    bound, _ = safe_dual_value(y, alpha, block.T @ alpha, error, inside, gamma=gamma, penalty=0.0, k=fit.support.size)
+    inside, k = np.ones(fit.support.size, dtype=np.int8), fit.support.size
+    here = None if rules is None else rules.take(fit.support)
+    bound, _ = safe_dual_value(y, alpha, block.T @ alpha, error, inside, gamma=gamma, penalty=0.0, k=k, rules=here)
     return max(bound, 0.0)
 
 

@@ -82,6 +82,7 @@ def strain(q: Quadratic, y: FloatArray, node: NodeRelaxation, fix: FixArray) -> 
     over the columns that the dual value takes, or nearly; `q` is the tightened problem."""
     norms = q.rounding.norm
     size = np.abs(node.best_beta)
-    near = size >= 0.999 * threshold(node.best_beta, fix, gamma=q.gamma, penalty=q.penalty, k=q.k)
+    sizes = size if q.rules is None else q.rules.sizes(node.best_beta, q.gamma)
+    near = sizes >= 0.999 * threshold(node.best_beta, fix, gamma=q.gamma, penalty=q.penalty, k=q.k, rules=q.rules)
     reach = float(np.linalg.norm(y)) + 2 * float(np.abs(node.best_v) @ norms)
     return sum_unit(int(np.count_nonzero(node.best_v))) * reach * q.gamma * float(size[near] @ norms[near])

@@ -7,7 +7,7 @@ one read: beta = X'alpha over all columns gives a valid dual bound, and the colu
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -129,6 +129,7 @@ class WorkingSet:
             penalty=p.penalty,
             k=p.k,
             rounding=self.rounding(),
+            rules=p.rules_on(self.index),
         )
 
     def round(self, fix: FixArray, tolerance: float, *, cutoff: float = np.inf) -> Round:
@@ -165,7 +166,7 @@ class WorkingSet:
         return Round(
             node=node,
             point=point.priced(p, fix),
-            tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k),
+            tau=threshold(beta[self.index], fix_w, gamma=p.gamma, penalty=p.penalty, k=p.k, rules=q.rules),
             priced=priced,
             hurried=hurried,
         )
@@ -190,7 +191,8 @@ class WorkingSet:
         """Columns outside W above the threshold, the largest first, at most `most`."""
         outside = fix >= 0
         outside[self.index] = False
-        magnitude = np.abs(last.point.beta)
+        p = self.problem
+        magnitude = np.abs(last.point.beta) if p.rules is None else p.rules.sizes(last.point.beta, p.gamma)
         candidates = np.flatnonzero(outside & (magnitude > last.tau))
         if candidates.size > most:
             candidates = candidates[np.argpartition(-magnitude[candidates], most)[:most]]
@@ -240,7 +242,7 @@ def first_columns(problem: Problem) -> IntArray:
 
 def _likely_size(problem: Problem) -> int:
     """A guess at the size of the answer: with a penalty, k says little about it."""
-    return min(problem.k, 25) if problem.penalty > 0 else problem.k
+    return min(problem.k, 25) if problem.has_price else problem.k
 
 
 def _slice_scores(problem: Problem, rows: int) -> FloatArray:
@@ -258,6 +260,7 @@ def _slice_scores(problem: Problem, rows: int) -> FloatArray:
         penalty=problem.penalty * rows / problem.n,
         gamma=problem.gamma * problem.n / rows,
         fix=problem.fix,
+        rules=None if problem.rules is None else replace(problem.rules, price=problem.rules.price * rows / problem.n),
     )
     work = WorkingSet(small)
     work.add(top)

@@ -89,6 +89,11 @@ def problem_facts(certificate: Certificate, features: Sequence[str]) -> Facts:
     for side, columns in (("in", certificate.forced_in), ("out", certificate.forced_out)):
         if columns.size:
             facts.append((f"forced {side}", few(_named(columns, features))))
+    for mark, words in ((1, "coefficients >= 0"), (-1, "coefficients <= 0")):
+        signed = np.flatnonzero(certificate.sign == mark)
+        if signed.size:
+            every = signed.size == certificate.shape[1]
+            facts.append((words, "all" if every else few(_named(signed, features))))
     return plain(facts)
 
 

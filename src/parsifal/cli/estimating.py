@@ -21,6 +21,8 @@ def shared_parameters(job: Job, search: SearchOptions, solver: MethodOptions) ->
         "method": solver.method,
         "backend": solver.backend,
         "adjust": job.adjust,
+        "positive": job.positive,
+        "sign": job.sign,
         "force_in": job.force_in,
         "force_out": job.force_out,
         "rel_gap": search.rel_gap,

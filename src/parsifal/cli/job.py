@@ -34,6 +34,8 @@ class Job:
     force_in: list[str] | None
     force_out: list[str] | None
     adjust: list[str] | None
+    positive: bool
+    sign: dict[str, int] | None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,7 +131,23 @@ def start(
         force_in=_features(encoded, o.names(force.force_in), "--force-in"),
         force_out=_features(encoded, o.names(force.force_out), "--force-out"),
         adjust=[encoded.features[j] for j in adjusted_columns(encoded, settled.recipe)] or None,
+        positive=force.positive,
+        sign=_signs(encoded, o.names(force.sign), force.positive),
     )
+
+
+def _signs(encoded: Encoded, values: Sequence[str], positive: bool) -> dict[str, int] | None:
+    """Signs by feature, from name=+ and name=-."""
+    if positive and values:
+        raise InputError("give --positive or --sign, not both")
+    signs: dict[str, int] = {}
+    for value in values:
+        name, _, mark = value.rpartition("=")
+        if not name or mark not in ("+", "-"):
+            raise InputError(f"--sign {value} is no sign; give name=+ for a coefficient >= 0, name=- for one <= 0")
+        for feature in _features(encoded, [name], "--sign") or []:
+            signs[feature] = 1 if mark == "+" else -1
+    return signs or None
 
 
 def _features(encoded: Encoded, values: Sequence[str], option: str) -> list[str] | None:

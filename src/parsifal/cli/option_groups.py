@@ -64,10 +64,12 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ForceOptions:
-    """Features that must, or must not, be chosen."""
+    """Features that must, or must not, be chosen, and the signs of their coefficients."""
 
     force_in: o.ForceIn = None
     force_out: o.ForceOut = None
+    positive: o.Positive = False
+    sign: o.Sign = None
 
 
 @dataclass(frozen=True, kw_only=True)

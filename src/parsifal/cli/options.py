@@ -170,6 +170,16 @@ Penalty = Annotated[
         "--penalty", help="Price of a feature, in units of the objective.", rich_help_panel=MODEL, show_default=False
     ),
 ]
+Positive = Annotated[bool, typer.Option("--positive", help="All coefficients are >= 0.", rich_help_panel=MODEL)]
+Sign = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sign",
+        help="Signs of coefficients: bmi=+,s3=- or repeated.",
+        rich_help_panel=MODEL,
+        show_default=False,
+    ),
+]
 NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.", rich_help_panel=MODEL)]
 NoStandardize = Annotated[
     bool, typer.Option("--no-standardize", help="Leave the columns' scales as they are.", rich_help_panel=MODEL)

@@ -55,6 +55,7 @@ def path(
             time_limit=search.time_limit,
             node_limit=search.node_limit,
             threads=search.threads,
+            sign=1 if job.positive else 0 if job.sign is None else _by_position(job.sign, job.names),
             force_in=job.force_in,
             force_out=list(dict.fromkeys([*(job.force_out or ()), *(job.adjust or ())])),
             progress=live,
@@ -70,6 +71,10 @@ def path(
     finish(job, output, fitted, threads=search.threads, path=found, history=history, more={"path": rows})
     states = {s.status for s in found}
     raise typer.Exit(INTERRUPTED if "interrupted" in states else OK if states == {"optimal"} else NOT_PROVEN)
+
+
+def _by_position(sign: dict[str, int], names: tuple[str, ...]) -> list[int]:
+    return [sign.get(name, 0) for name in names]
 
 
 def _rows(found: SolutionPath, names: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import parsifal
 from parsifal.api.paths import Path as SolutionPath
 from parsifal.cli.claim import encoding_facts
@@ -150,8 +152,11 @@ def _forced(solution: Solution) -> str:
     if certificate is None:
         return ""
     sides = (("in", certificate.forced_in.size), ("out", certificate.forced_out.size))
-    words = " and ".join(f"{count} forced {side}" for side, count in sides if count)
-    return f", with {words}," if words else ""
+    parts = [f"{count} forced {side}" for side, count in sides if count]
+    signed = int(np.count_nonzero(certificate.sign))
+    if signed:
+        parts.append("coefficients >= 0" if np.all(certificate.sign == 1) else f"{signed} signs given")
+    return f", with {' and '.join(parts)}," if parts else ""
 
 
 def _data_facts(job: Job) -> list[tuple[str, str]]:

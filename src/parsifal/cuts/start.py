@@ -157,7 +157,7 @@ def screen(start: Start) -> None:
         return
     at = start.pruned_at
     fix, count = fix_columns(
-        point.safe_beta,
+        point.safe_beta(),
         start.fix,
         bound=point.bound,
         cutoff=at,

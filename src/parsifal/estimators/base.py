@@ -28,6 +28,7 @@ from parsifal.estimators.inputs import (
     in_our_words,
 )
 from parsifal.estimators.summary import worth_within
+from parsifal.problem.column_rules import check_prices, check_signs
 from parsifal.problem.gap import negligible, precision_note
 from parsifal.problem.least_squares import LeastSquares, least_squares
 from parsifal.problem.problem import check_columns, check_forced
@@ -93,6 +94,25 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
             # Frames and designs are not looked through before; they are read here for the first time.
             raise NonFiniteError(f"row {bad[0]} of X has a NaN or an infinity in a chosen feature; fill or drop it")
         return values
+
+    def _prices(self, design: Design) -> Any:
+        """The penalty, as an array where features have prices of their own."""
+        if self.penalty is None:
+            return None
+        prices = check_prices(design, self.penalty)
+        return self.penalty if prices is None else prices
+
+    def _signs(self, design: Design) -> Any:
+        """The signs that coefficients must have; 0 where none must."""
+        positive = check_flag(self.positive, "positive")
+        if positive and self.sign is not None:
+            raise InputError("give positive=True or sign, not both")
+        signs = check_signs(design, 1 if positive else self.sign)
+        if not signs.any():
+            return 0
+        if self.refit is not None:
+            raise InputError('refit="ols" does not keep signs; leave it out, or give a large gamma instead')
+        return signs
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
         """A table of the chosen features: coefficients beside those of least squares, and what each is worth.

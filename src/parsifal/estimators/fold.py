@@ -18,6 +18,7 @@ from parsifal.api.paths import solve_path
 from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.design import View, as_design
 from parsifal.estimators.fold_triangles import FoldTriangle
+from parsifal.problem.column_rules import ColumnRules
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress
 from parsifal.problem.solution import Solution
@@ -40,6 +41,8 @@ class FoldPlan:
         Response and sample weights (None: 1 each), of all rows.
     sizes, gammas : sequences
         Every pair of them is fitted.
+    rules : ColumnRules or None
+        Prices, signs and side constraints of single columns.
     penalty : float
     fix : int array of shape (p,)
         Features that are forced in (1) or out (-1).
@@ -62,6 +65,7 @@ class FoldPlan:
     sizes: Sequence[int]
     gammas: Sequence[float]
     penalty: float
+    rules: ColumnRules | None
     fix: FixArray
     adjust: IntArray
     fit_intercept: bool
@@ -162,6 +166,7 @@ def run_fold(
                 penalty=plan.penalty,
                 gamma=gamma,
                 fix=plan.fix,
+                rules=plan.rules,
             )
             fits.append([])
             path = solve_path(

@@ -15,6 +15,7 @@ from parsifal.design.identity import Sketch
 from parsifal.errors import DataError, InputError
 from parsifal.estimators.fold import FoldResult, FoldTask
 from parsifal.files.journal import Journal, packed, unpacked
+from parsifal.problem.column_rules import ColumnRules
 
 _KIND = "cross-validation"
 
@@ -138,6 +139,7 @@ def _about(design: Design, tasks: Sequence[FoldTask], predictions: bool) -> dict
         "ks": [int(k) for k in plan.sizes],
         "gammas": [float(gamma) for gamma in plan.gammas],
         "penalty": float(plan.penalty),
+        "rules": None if plan.rules is None else _rules_digest(plan.rules),
         "fit_intercept": bool(plan.fit_intercept),
         "standardize": bool(plan.standardize),
         "rel_gap": float(options.rel_gap),
@@ -145,6 +147,11 @@ def _about(design: Design, tasks: Sequence[FoldTask], predictions: bool) -> dict
         "fold_time_limit": options.time_limit if math.isfinite(options.time_limit) else None,
         "scoring": predictions,
     }
+
+
+def _rules_digest(rules: ColumnRules) -> str:
+    rows = rules.rows
+    return _digest(rules.price, rules.sign, rows.offset, rows.column, rows.coef, rows.upper)
 
 
 def _same(there: Any, asked: Any) -> bool:

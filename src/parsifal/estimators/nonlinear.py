@@ -23,6 +23,7 @@ from parsifal.design.lifted import Lift, LiftedDesign, Survey
 from parsifal.errors import InputError, LiftingWarning, warn_user
 from parsifal.estimators.formula import show_formula
 from parsifal.estimators.functions import Function, resolve
+from parsifal.estimators.hierarchy import hierarchy_constraints
 from parsifal.estimators.inputs import check_matrix_like, in_our_words
 
 # More features than this would not fit in memory by their names alone.
@@ -52,6 +53,9 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     constant : {"drop", "keep"}
         What to do about a feature that is the same in all rows of `fit`'s data. Dropped features are listed in
         `dropped_`, and no products are made of them.
+    hierarchy : {None, "strong", "weak"}
+        What `constraints_` asks of products: with ``"strong"`` a product is chosen only with both of its factors, with
+        ``"weak"`` only with at least one of them.
 
     Attributes
     ----------
@@ -67,6 +71,8 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Names of features left out, each with the reason.
     clipped_ : list of str
         Names of features with values that were clipped.
+    constraints_ : list of Implies
+        The hierarchy as constraints, for ``solve(..., constraints=lift.constraints_)`` and the estimators.
 
     Examples
     --------
@@ -77,12 +83,19 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, functions: Any = None, products: bool | str = False, *, invalid: str = "clip", constant: str = "drop"
+        self,
+        functions: Any = None,
+        products: bool | str = False,
+        *,
+        invalid: str = "clip",
+        constant: str = "drop",
+        hierarchy: str | None = None,
     ) -> None:
         self.functions = functions
         self.products = products
         self.invalid = invalid
         self.constant = constant
+        self.hierarchy = hierarchy
 
     def fit(self, X: Any, y: Any = None) -> NonlinearFeatures:
         """Look at the data once, and decide which features there are.
@@ -198,6 +211,12 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
         return out
 
+    @property
+    def constraints_(self) -> list[Implies]:
+        """What `hierarchy` asks of products, as constraints."""
+        products = np.flatnonzero(self._lift.right >= 0)
+        return hierarchy_constraints(self.parents_, products, self.hierarchy)
+
     def at_most_per_variable(self, count: int = 1) -> list[AtMost]:
         """Constraints that at most `count` of the features of every variable are chosen, products counting for both.
 
@@ -253,6 +272,7 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             (self.invalid, "invalid", ("clip", "drop", "error")),
             (self.constant, "constant", ("drop", "keep")),
             (self.products, "products", (False, True, "all")),
+            (self.hierarchy, "hierarchy", (None, "strong", "weak")),
         ):
             if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
                 raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")

@@ -11,6 +11,7 @@ from parsifal._public import public
 from parsifal.api.solving import solve
 from parsifal.arguments import Gamma, check_count, check_flag
 from parsifal.arrays import FixArray, IntArray
+from parsifal.constraints import side_rows
 from parsifal.errors import InputError
 from parsifal.estimators.base import TIME_LIMIT, SparseLinearModel, method_options
 from parsifal.problem.gamma import resolve_gamma
@@ -36,8 +37,9 @@ class SparseRegressor(SparseLinearModel):
         1/sqrt(n), with n the sum of the sample weights: next to no ridge where rows are many, the paper's 1/sqrt(n)
         where columns outnumber them. Without `standardize`, it is that over the mean square of the columns'
         entries. `solve` has the paper's value everywhere.
-    penalty : float, optional
-        Price of a feature, in units of the objective.
+    penalty : float, array of shape (p,), or mapping from feature names or indices to numbers, optional
+        Price of a feature, in units of the objective: one for all, or one for each; features that a mapping leaves out
+        cost nothing.
     fit_intercept : bool
         Whether to fit an intercept, which is not penalised.
     standardize : bool
@@ -50,7 +52,12 @@ class SparseRegressor(SparseLinearModel):
     backend : str
         The solver below ``method="cutting-plane"`` and ``"big-m"``.
     constraints : sequence of constraints, optional
-        Side conditions on the chosen features, for ``method="cutting-plane"``; see `parsifal.constraints`.
+        Side conditions on the chosen features; see `parsifal.constraints`.
+    positive : bool
+        Whether all coefficients must be >= 0, as in scikit-learn.
+    sign : mapping from feature names or indices to 1, -1 or 0, or array of shape (p,), optional
+        The sign that coefficients must have: 1 for >= 0, -1 for <= 0; features that a mapping leaves out may have
+        either. Needs a finite gamma, and no `refit`.
     force_in, force_out : indices, mask or feature names, optional
         Features that must, or must not, be chosen.
     adjust : indices, mask or feature names, optional
@@ -108,7 +115,7 @@ class SparseRegressor(SparseLinearModel):
         self,
         k: int | None = None,
         gamma: Gamma = "auto",
-        penalty: float | None = None,
+        penalty: Any = None,
         *,
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -116,6 +123,8 @@ class SparseRegressor(SparseLinearModel):
         method: str = "search",
         backend: str = "scip",
         constraints: Any = None,
+        positive: bool = False,
+        sign: Any = None,
         force_in: Any = None,
         force_out: Any = None,
         adjust: Any = None,
@@ -136,6 +145,8 @@ class SparseRegressor(SparseLinearModel):
         self.method = method
         self.backend = backend
         self.constraints = constraints
+        self.positive = positive
+        self.sign = sign
         self.force_in = force_in
         self.force_out = force_out
         self.adjust = adjust
@@ -168,7 +179,10 @@ class SparseRegressor(SparseLinearModel):
         design, target, weight = self._check_data(X, y, sample_weight, reset=True)
         k = self._size(design.shape[1])
         fix = self._fixed(design)
+        penalty, sign = self._prices(design), self._signs(design)
         if previous is not None and not _may_start(previous, k, fix):
+            previous = None
+        if previous is not None and not side_rows(self.constraints, design).allow(previous):
             previous = None
         training = self._prepare(design, target, weight)
         gamma = resolve_gamma(self.gamma, training.auto_gamma)
@@ -178,7 +192,8 @@ class SparseRegressor(SparseLinearModel):
             k,
             gamma,
             fit_intercept=False,  # the view has seen to it
-            penalty=self.penalty,
+            penalty=penalty,
+            sign=sign,
             rel_gap=self.rel_gap,
             time_limit=self.time_limit,
             node_limit=self.node_limit,

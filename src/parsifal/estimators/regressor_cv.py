@@ -32,6 +32,7 @@ from parsifal.estimators.fold_scores import check_scoring, choose, score_folds
 from parsifal.estimators.fold_triangles import fold_triangles
 from parsifal.estimators.gamma_grid import coarse_grid, edge_note, finer_grid
 from parsifal.estimators.inputs import in_our_words
+from parsifal.problem.problem import check_rules
 from parsifal.problem.progress import ProgressOption, Reporter
 from parsifal.problem.standardise import Training
 from parsifal.solver.funnel import Options
@@ -58,7 +59,7 @@ class SparseRegressorCV(SparseLinearModel):
         Ridge weights to try. ``"auto"``: 0.1, 1, 10 and 100 times 1/sqrt(n) (on standardised columns), where rows are
         at least twice the columns infinity too, then two more around the best of these. A warning says so if the best
         is the last finite one on its side.
-    penalty : float, optional
+    penalty : float, array or mapping, optional
         Price of a feature, as in `SparseRegressor`.
     cv : int, splitter or iterable
         As in scikit-learn, the number of folds, or what makes them; but a number means folds of shuffled rows (the same
@@ -68,8 +69,12 @@ class SparseRegressorCV(SparseLinearModel):
         As in scikit-learn (greater is better); None is the negative mean squared error.
     one_se : bool
         Take the smallest k whose mean score is within one standard error of the best.
-    fit_intercept, standardize, refit, force_in, force_out, adjust, rel_gap, method, backend, constraints
-        As in `SparseRegressor`. `method`, `backend` and `constraints` are for the fit to all rows.
+    fit_intercept, standardize, refit, positive, sign, force_in, force_out, adjust, rel_gap, method, backend
+        As in `SparseRegressor`.
+    constraints
+        As in `SparseRegressor`. `method` and `backend` are for the fit to all rows, and so are `constraints` with
+        another method than the search. With signs, prices of single features or constraints, ``gammas="auto"`` does
+        without infinity.
     time_limit : float, optional
         Seconds for all of `fit`, about: five minutes by default; None: no limit. The folds have at most three fifths of
         it, in equal shares, and the fit to all rows what they leave.
@@ -114,7 +119,7 @@ class SparseRegressorCV(SparseLinearModel):
         ks: Sequence[int] = tuple(range(1, 21)),
         gammas: Any = "auto",
         *,
-        penalty: float | None = None,
+        penalty: Any = None,
         cv: Any = 5,
         scoring: Any = None,
         one_se: bool = False,
@@ -124,6 +129,8 @@ class SparseRegressorCV(SparseLinearModel):
         method: str = "search",
         backend: str = "scip",
         constraints: Any = None,
+        positive: bool = False,
+        sign: Any = None,
         force_in: Any = None,
         force_out: Any = None,
         adjust: Any = None,
@@ -148,6 +155,8 @@ class SparseRegressorCV(SparseLinearModel):
         self.method = method
         self.backend = backend
         self.constraints = constraints
+        self.positive = positive
+        self.sign = sign
         self.force_in = force_in
         self.force_out = force_out
         self.adjust = adjust
@@ -183,8 +192,12 @@ class SparseRegressorCV(SparseLinearModel):
         if np.count_nonzero(fix == 1) > sizes[0]:
             raise InputError(f"force_in names {np.count_nonzero(fix == 1)} features, but ks begins with {sizes[0]}")
         started = time.monotonic()
+        prices, signs = self._prices(design), self._signs(design)
+        rules = check_rules(design, prices, signs, self.constraints if self.method == "search" else None)
         training = self._prepare(design, target, weight)
         gammas = coarse_grid(self.gammas, training)
+        if rules is not None:
+            gammas = _with_ridge(gammas, isinstance(self.gammas, str))
         splits = self._splits(design.shape[0], target, groups)
         scorer = check_scoring(self.scoring)
         check_flag(self.one_se, "one_se")
@@ -195,7 +208,8 @@ class SparseRegressorCV(SparseLinearModel):
             weight=weight,
             sizes=sizes,
             gammas=gammas,
-            penalty=0.0 if self.penalty is None else check_number(self.penalty, "penalty", minimum=0.0),
+            penalty=0.0 if rules is not None else _one_price(prices),
+            rules=rules,
             fix=fix,
             adjust=training.adjusted,
             fit_intercept=self.fit_intercept,
@@ -226,7 +240,8 @@ class SparseRegressorCV(SparseLinearModel):
         if note is not None:
             warn_user(note, UserWarning)
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - started))
-        self._fit_all(training, gammas[g], [self.support_path_[g][i][f] for f in folds.usable], fix, left)
+        chosen = [self.support_path_[g][i][f] for f in folds.usable]
+        self._fit_all(training, gammas[g], chosen, fix, left, prices, signs)
         self._warn_unless_proven(self.solution_)
         return self
 
@@ -318,7 +333,14 @@ class SparseRegressorCV(SparseLinearModel):
         )
 
     def _fit_all(
-        self, training: Training, gamma: float, supports: list[IntArray], fix: FixArray, left: float | None
+        self,
+        training: Training,
+        gamma: float,
+        supports: list[IntArray],
+        fix: FixArray,
+        left: float | None,
+        prices: Any,
+        signs: Any,
     ) -> None:
         """Fit to all rows, from the best of the supports that the folds chose."""
         fits = [fit_support(training.design, training.y, s, gamma, 0.0) for s in supports]
@@ -328,7 +350,8 @@ class SparseRegressorCV(SparseLinearModel):
             self.k_,
             gamma,
             fit_intercept=False,  # the view has seen to it
-            penalty=self.penalty,
+            penalty=prices,
+            sign=signs,
             rel_gap=self.rel_gap,
             time_limit=min(_AFTER_INTERRUPT, left or _AFTER_INTERRUPT) if self.interrupted_ else left,
             node_limit=self.node_limit,
@@ -347,6 +370,21 @@ class SparseRegressorCV(SparseLinearModel):
         if self.checkpoint is None or self.method != "search":
             return None
         return f"{os.fspath(self.checkpoint)}.k{self.k_}.gamma{self.best_index_[0]}.npz"
+
+
+def _one_price(penalty: Any) -> float:
+    return 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
+
+
+def _with_ridge(gammas: list[float], chosen_here: bool) -> list[float]:
+    """The finite ones of a grid of ours; a grid of the user's must have no other."""
+    finite = [gamma for gamma in gammas if math.isfinite(gamma)]
+    if not chosen_here and len(finite) < len(gammas):
+        raise InputError(
+            "gammas holds inf, but signs, prices of single features and constraints need a ridge; "
+            "give a large gamma instead, such as 1e6 on standardised columns"
+        )
+    return finite
 
 
 @dataclass(frozen=True, kw_only=True)

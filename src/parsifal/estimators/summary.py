@@ -58,4 +58,8 @@ def worth_within(training: Training, solution: Solution, barred: IntArray, *, wo
     n, p = training.design.shape
     if float(n) * p * (solution.support.size + 1) > work:
         return None
-    return worth(training.design, training.y, solution.support, solution.gamma, solution.penalty, barred)
+    certificate = solution.certificate
+    if certificate is None or certificate.price.size + certificate.sign.size + certificate.row_upper.size:
+        return None  # what may replace a column is not the same for all
+    penalty = float(np.max(solution.penalty))
+    return worth(training.design, training.y, solution.support, solution.gamma, penalty, barred)

@@ -100,8 +100,9 @@ def matrix_block(K: FloatArray, name: str, eps: float = _EPS) -> Block:
     # No eigenvalue is larger than the largest sum of a row's sizes.
     left_out = float(np.abs(rest).sum(axis=1).max()) * (1.0 + sum_unit(n)) + n * sum_unit(rank) * size
     if rank > _LOW_RANK * n or left_out > _MOST_LEFT_OUT * trace:
-        # The mean of two entries is rounded.
-        return Block(None, K, n * sum_unit(0) * size)
+        # The mean of two entries is rounded, and K is a sum of something semidefinite and the rest: no eigenvalue is
+        # farther below zero than that, and the kernel is K's positive part.
+        return Block(None, K, left_out + n * sum_unit(0) * size)
     return Block(Z, None, left_out)
 
 

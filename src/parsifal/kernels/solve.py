@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from parsifal.arguments import Gamma, check_response
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.bound.ridge_loss import precise_residual
 from parsifal.bound.rounding import sum_unit
 from parsifal.errors import InputError, NumericalError
 from parsifal.kernels.asked import Asked, check_asked, check_rows, counted_rows
@@ -31,8 +30,10 @@ from parsifal.problem.progress import Progress, ProgressOption, Reporter
 from parsifal.proof.certificate import fingerprint
 from parsifal.proof.choice import KernelCertificate
 from parsifal.proof.choice_checker import provable_choice
+from parsifal.proof.kernel_objective import Part, fitted, mean_parts
 from parsifal.solver.gap_policy import GapPolicy
 
+_REFINED = 4  # steps of iterative refinement of the fit, each with twice the digits
 _MOST_RECHECKED = 2000  # records of a certificate that is looked at once more
 # Of the gap: what a check may take off for rounding before the solver looks at what it proves.
 _DELICATE = 0.01
@@ -263,8 +264,16 @@ class KernelSolve:
         support = np.array(found.support, dtype=np.int64)
         blocks, y = [self._blocks[j] for j in support], self._response
         chosen = Oracle(blocks, y, self._inner_gamma, self._prices[support], compress=False)
-        alpha = chosen.system(np.ones(len(support))).solve(y)
-        coef, objective = self._valued(support, alpha)
+        system = chosen.system(np.ones(len(support)))
+        alpha = system.solve(y)
+        coef, residual, objective = self._valued(support, alpha)
+        for _ in range(_REFINED):
+            # alpha is the residual of its own coefficients, up to the rounding of a solve that a weak ridge magnifies.
+            better = alpha + system.solve(residual - alpha)
+            other, left, value = self._valued(support, better)
+            if not value < objective:
+                break
+            alpha, coef, residual, objective = better, other, left, value
         if not math.isfinite(self._units.objective(objective)):
             raise NumericalError(
                 f"the objective of the {len(support)} kernels is no number in double precision; use a smaller penalty "
@@ -272,21 +281,20 @@ class KernelSolve:
             )
         return Fit(support=support, alpha=alpha, coef=coef, objective=objective)
 
-    def _valued(self, support: IntArray, alpha: FloatArray) -> tuple[list[FloatArray], float]:
+    def _valued(self, support: IntArray, alpha: FloatArray) -> tuple[list[FloatArray], FloatArray, float]:
         """The coefficients that alpha stands for, w_j = gamma Z_j'alpha of a factor and u = gamma alpha of a matrix,
-        and their objective 1/2 |y - sum Z_j w_j - sum K_j u|^2 + (sum |w_j|^2 + sum u'K_j u) / (2 gamma) + prices.
-
-        The residual has twice the digits: large terms cancel in it where the ridge is weak.
+        their residual, and their objective 1/2 |y - sum Z_j w_j - sum K_j u|^2 + (sum |w_j|^2 + sum u'K_j u) / (2
+        gamma) + prices, with twice the digits: large terms cancel in it where the ridge is weak.
         """
         gamma, kernels = self._inner_gamma, self._units.scaled(self._weighted[0])
         chosen = [kernels[j] for j in support]
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             coef = [gamma * (K.values.T @ alpha if K.factor else alpha) for K in chosen]
-            columns = np.hstack([np.zeros((len(alpha), 0)), *(K.values for K in chosen)])
-            residual = precise_residual(self._response, columns, np.concatenate([np.zeros(0), *coef]))
-            ridge = sum(float(w @ (w if K.factor else K.values @ w)) for K, w in zip(chosen, coef))
-            value = 0.5 * float(residual @ residual) + 0.5 * ridge / gamma + float(self._prices[support].sum())
-        return coef, value
+            parts = [Part(K.values, None, True) if K.factor else Part(*mean_parts(K.values), False) for K in chosen]
+            fit = fitted(self._response, parts, coef)
+            ridge = sum(square for square, _ in fit.squares)
+            value = 0.5 * float(fit.residual @ fit.residual) + 0.5 * ridge / gamma + float(self._prices[support].sum())
+        return coef, fit.residual, value
 
     def _answer(self, found: Found, fit: Fit, journal: Journal, searched: float) -> KernelSolution:
         asked, units, policy = self.asked, self._units, self._policy
@@ -298,8 +306,11 @@ class KernelSolve:
         lower_bound = min(units.bound(claim), objective)
         certificate = self._certificate(journal, fit, objective, lower_bound)
         short = settled(found.status, objective, lower_bound, asked.rel_gap) == "precision"
-        # Where the ridge is weak, a check takes more off for rounding than the margin that the claim keeps.
-        delicate = self._inner_gamma * len(self.y) * sum_unit(len(self.y)) > _DELICATE * asked.rel_gap
+        # Where the ridge is weak, and more so where the fit is good, a check takes more off for rounding than the claim
+        # keeps as its margin: the rounding of y moves the dual points.
+        least = max(fit.objective, policy.resolution)
+        strain = math.sqrt(max(policy.empty / least, 1.0)) if least > 0 else 1.0
+        delicate = self._inner_gamma * len(self.y) * sum_unit(len(self.y)) * strain > _DELICATE * asked.rel_gap
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             kernels = [("factor" if K.factor else "matrix", K.values) for K in self.given]
             proven = provable_choice(certificate, kernels, self.y) - 0.5 * units.objective(policy.margin(fit.objective))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,14 +18,20 @@ from parsifal.arguments import (
     check_support,
 )
 from parsifal.arrays import FixArray, FloatArray, IntArray
+from parsifal.constraints import side_rows
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, suggestion
+from parsifal.problem.column_rules import ColumnRules, check_prices, check_signs
+from parsifal.problem.feasible import conflict, first_allowed
 from parsifal.problem.gamma import column_gamma, resolve_gamma
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """min over supports S of ``c(S) + penalty |S|`` with ``|S| <= k``, checked and ready to be solved.
+
+    Where columns are not all alike, `rules` has their prices, signs and side constraints: c(S) is then the fit with
+    these signs, prices count in place of the penalty, and only supports that the side constraints allow are meant.
 
     Attributes
     ----------
@@ -36,13 +42,15 @@ class Problem:
     k : int
         Largest number of columns; the number of columns itself where only a penalty was given.
     penalty : float
-        Price of a column, 0 where only `k` was given.
+        Price of a column, 0 where only `k` was given, or where columns have prices of their own.
     gamma : float
         Ridge weight: the objective has ``1/(2 gamma) |w|^2``.
     fix : int8 array of shape (p,)
         1 for columns forced in, -1 for columns forced out, 0 for the rest.
     xty : array of shape (p,) or None
         X'y if a read has already given it.
+    rules : ColumnRules or None
+        Prices, signs and side constraints of all columns; None: they are all alike.
     """
 
     design: Design
@@ -52,6 +60,7 @@ class Problem:
     gamma: float
     fix: FixArray
     xty: FloatArray | None = None
+    rules: ColumnRules | None = None
 
     @property
     def n(self) -> int:
@@ -60,6 +69,28 @@ class Problem:
     @property
     def p(self) -> int:
         return self.design.shape[1]
+
+    @property
+    def prices(self) -> float | FloatArray:
+        """The price of a column, or of each where they differ."""
+        return self.penalty if self.rules is None or self.rules.uniform else self.rules.price
+
+    def price_of(self, support: IntArray) -> float:
+        """What these columns cost."""
+        return self.penalty * support.size if self.rules is None else float(self.rules.price[support].sum())
+
+    def allows(self, support: IntArray) -> bool:
+        """Whether side constraints allow this support."""
+        return self.rules is None or self.rules.rows.allow(support)
+
+    def rules_on(self, index: IntArray | None) -> ColumnRules | None:
+        """The rules of these columns; None: of all."""
+        return self.rules if self.rules is None or index is None else self.rules.take(index)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether any column costs anything."""
+        return self.penalty > 0 if self.rules is None else bool(np.any(self.rules.price))
 
     @cached_property
     def empty_objective(self) -> float:
@@ -73,9 +104,11 @@ def make_problem(
     *,
     k: int | None = None,
     gamma: Gamma = "auto",
-    penalty: float | None = None,
+    penalty: Any = None,
     force_in: Sequence[int] | npt.NDArray[Any] | None = None,
     force_out: Sequence[int] | npt.NDArray[Any] | None = None,
+    sign: Any = None,
+    constraints: Any = None,
 ) -> Problem:
     """Check every argument and gather them in a `Problem`; errors name the argument and what would do."""
     design = as_design(X)
@@ -86,7 +119,11 @@ def make_problem(
     if k is None and penalty is None:
         raise InputError("give k (how many columns), penalty (the price of a column), or both")
     size = p if k is None else min(check_count(k, "k"), p)
-    price = 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
+    rules = check_rules(design, penalty, sign, constraints)
+    alike = penalty is None or rules is not None
+    price = 0.0 if alike else check_number(penalty, "penalty", minimum=0.0)
+    if rules is not None and rules.uniform and rules.price.size:
+        price = float(rules.price[0])
     fix = check_forced(design, force_in, force_out)
     forced = int(np.count_nonzero(fix == 1))
     if forced > size:
@@ -100,7 +137,41 @@ def make_problem(
         return column_gamma(n, scan)
 
     weight = resolve_gamma(gamma, auto)
-    return Problem(design=design, y=response, k=size, penalty=price, gamma=weight, fix=fix, xty=xty)
+    if rules is not None and np.isinf(weight):
+        raise InputError(
+            "sign, a penalty per column and constraints need a ridge, but gamma is infinite; "
+            "give a large gamma instead, such as 1e6 on standardised columns"
+        )
+    problem = Problem(design=design, y=response, k=size, penalty=price, gamma=weight, fix=fix, xty=xty, rules=rules)
+    return problem if rules is None else with_implied(problem)
+
+
+def check_rules(design: Design, penalty: Any, sign: Any, constraints: Any) -> ColumnRules | None:
+    """Prices, signs and side constraints, or None where a plain penalty says all there is."""
+    prices = None if penalty is None else check_prices(design, penalty)
+    signs = check_signs(design, sign)
+    rows = side_rows(constraints, design)
+    if prices is None:
+        if not np.any(signs) and rows.count == 0:
+            return None
+        same = 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
+        prices = np.full(design.shape[1], same)
+    return ColumnRules(price=prices, sign=signs, rows=rows)
+
+
+def with_implied(problem: Problem) -> Problem:
+    """The problem with what its side constraints imply; an `InputError` names those that allow nothing."""
+    rules = problem.rules
+    if rules is None or rules.rows.count == 0:
+        return problem
+    fix, possible = rules.propagate(problem.fix)
+    if possible and np.count_nonzero(fix == 1) <= problem.k and first_allowed(rules, fix, problem.k) is not None:
+        return replace(problem, fix=fix)
+    forced = " with the columns that are forced in and out" if np.any(problem.fix) else ""
+    raise InputError(
+        f"no support of at most {problem.k} columns{forced} satisfies {conflict(rules, problem.fix, problem.k)}; "
+        "drop a constraint, or raise k"
+    )
 
 
 def check_forced(design: Design, force_in: Any, force_out: Any) -> FixArray:

@@ -65,7 +65,8 @@ class Solution:
         the rest of the gap is below what double precision resolves; otherwise why the search ended.
     rel_gap : float
         The relative gap that was asked for.
-    k, penalty, gamma : the problem that was solved, with ``gamma="auto"`` replaced by its value.
+    k, penalty, gamma : the problem that was solved, with ``gamma="auto"`` replaced by its value; `penalty` is an array
+        where columns have prices of their own.
     stats : dict
         ``reads`` (full reads of X), ``nodes``, ``seconds`` per stage, ``columns_left`` after safe fixing,
         ``empty_objective`` (1/2 y'y, the objective of no column at all), and more.
@@ -84,7 +85,7 @@ class Solution:
     status: Status
     rel_gap: float
     k: int
-    penalty: float
+    penalty: float | FloatArray
     gamma: float
     stats: dict[str, Any] = field(default_factory=dict)
     feature_names: tuple[str, ...] | None = None

@@ -26,6 +26,12 @@ claim is then about supports whose columns are *independent*: each of them, unle
 it is exactly dependent, so nothing is lost but directions that are rounding errors. With a finite gamma the claim is
 about all supports, and `independence` is 0.
 
+A certificate may also say what is asked of single columns. With a price each, a_j = gamma/2 beta_j^2 - price_j. With
+signs the objective of a support is its best fit with w_j >= 0 (sign 1) or w_j <= 0 (sign -1), and
+a_j = gamma/2 max(0, sign_j beta_j)^2 - price_j. With rows, sum of row_coef over the columns of a support <= row_upper,
+the claim is about *allowed* supports, those for which every row holds; what the rows imply at a place (a column that
+cannot be in, or must be) counts as fixed there, and where they allow nothing there is nothing to prove.
+
 To add to what can be asked: a field of `Certificate`, what it means where a file of format 1 lacks it (`_FORMER`), its
 words in `__str__`, its preconditions in `preconditions.py` and `exact_input.py`. What a column takes off dual values is
 computed in `Scaled.terms` and `exact_problem.Problem.dual_point` only, what columns cost in their `price_of` only.
@@ -34,7 +40,7 @@ computed in `Scaled.terms` and `exact_problem.Problem.dual_point` only, what col
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,7 +56,7 @@ from parsifal.files.untrusted import TooLarge, load_arrays
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-FORMAT = 2
+FORMAT = 3
 # Kinds of records.
 DUAL_VALUE, EXHAUSTED = 0, 1
 # The least distance from the span of the others, relative to a column's norm, at which a column counts without a ridge.
@@ -83,6 +89,12 @@ class Certificate:
     frame_offset, frame_column, frame_diagonal : the frames.
     twin_later, twin_earlier : int arrays
         Pairs of equal (or opposite) columns; the later one is in only if the earlier one is.
+    price : array
+        The price of every column, in place of `penalty`; empty: it is the same for all.
+    sign : int array
+        1 where a coefficient must be >= 0, -1 where it must be <= 0, 0 elsewhere, one entry a column; empty: none is.
+    row_offset, row_column, row_coef, row_upper : int arrays
+        Side constraints: in every row the coefficients of the chosen columns sum up to at most ``row_upper``.
     """
 
     shape: tuple[int, int]
@@ -113,6 +125,12 @@ class Certificate:
     frame_diagonal: FloatArray
     twin_later: IntArray
     twin_earlier: IntArray
+    price: FloatArray = field(default_factory=lambda: np.zeros(0))
+    sign: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    row_offset: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    row_column: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    row_coef: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    row_upper: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def records(self) -> int:
@@ -132,13 +150,41 @@ class Certificate:
         if self.independence:
             among += f" that are independent (to {self.independence:.6g} of their norms)"
         price = f", penalty {self.penalty:.6g} a column" if self.penalty else ""
+        if self.price.size:
+            price = f", penalties from {self.price.min():.6g} to {self.price.max():.6g} a column"
         claim = (
-            f"no support of {size} of {among} has an objective below {self.lower_bound:.10g} "
-            f"(gamma {self.gamma:.6g}{price}); this one has {self.objective:.10g}"
+            f"no {'allowed ' if self.row_upper.size else ''}support of {size} of {among}{self._signs} "
+            f"has an objective below {self.lower_bound:.10g} "
+            f"(gamma {self.gamma:.6g}{price}{self._rows}); this one has {self.objective:.10g}"
         )
         if not self.complete:
             return claim + " (the proof was larger than its limit and was dropped)"
         return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+
+    @property
+    def _signs(self) -> str:
+        """The signs in words."""
+        parts = []
+        for side, words in ((1, ">= 0"), (-1, "<= 0")):
+            index = np.flatnonzero(self.sign == side)
+            if index.size:
+                which = "all" if index.size == self.shape[1] else _columns(index)
+                parts.append(f"{which} {words}")
+        return f", coefficients of {' and '.join(parts)}," if parts else ""
+
+    @property
+    def _rows(self) -> str:
+        """The side constraints in words, the first few of them."""
+        if not self.row_upper.size:
+            return ""
+        shown = []
+        for r in range(min(3, self.row_upper.size)):
+            part = slice(self.row_offset[r], self.row_offset[r + 1])
+            entries = list(zip(self.row_coef[part].tolist(), self.row_column[part].tolist()))
+            terms = [f"{coef} s{column}" for coef, column in entries[:4]] + (["..."] if len(entries) > 4 else [])
+            shown.append(f"{' + '.join(terms)} <= {self.row_upper[r]}")
+        more = f" and {self.row_upper.size - 3} rows more" if self.row_upper.size > 3 else ""
+        return f"; allowed: {', '.join(shown)}{more}"
 
     def __repr__(self) -> str:
         return (
@@ -212,41 +258,51 @@ class Certificate:
             raise InputError("a certificate is made from a mapping of names to arrays")
         if "items" in arrays:
             raise InputError("it is one of groups or kernels: GroupCertificate.load or KernelCertificate.load reads it")
-        if "format" not in arrays or not any(np.array_equal(arrays["format"], known) for known in (1, FORMAT)):
+        if "format" not in arrays or not any(np.array_equal(arrays["format"], known) for known in (1, 2, FORMAT)):
             raise InputError(f"no certificate of format {FORMAT}")
-        if np.array_equal(arrays["format"], 1):
-            arrays = {**arrays, **{name: value(arrays) for name, value in _FORMER.items()}}
+        for former, names in _FORMER.items():
+            if int(arrays["format"]) <= former:
+                arrays = {**arrays, **{name: value(arrays) for name, value in names.items()}}
         values: dict[str, Any] = {}
-        for field in fields(cls):
-            if field.name not in arrays:
-                raise InputError(f"{field.name} is missing")
-            array = arrays[field.name]
-            if field.name == "shape":
+        for entry in fields(cls):
+            if entry.name not in arrays:
+                raise InputError(f"{entry.name} is missing")
+            array = arrays[entry.name]
+            if entry.name == "shape":
                 if array.shape != (2,) or array.dtype.kind not in "iu":
                     raise InputError("shape must hold two whole numbers")
                 values["shape"] = (int(array[0]), int(array[1]))
-            elif field.type == "IntArray":
+            elif entry.type == "IntArray":
                 if array.ndim != 1 or array.dtype.kind not in "iu":
-                    raise InputError(f"{field.name} must be a vector of whole numbers")
-                values[field.name] = array.astype(np.int64)
-            elif field.type == "FloatArray":
+                    raise InputError(f"{entry.name} must be a vector of whole numbers")
+                values[entry.name] = array.astype(np.int64)
+            elif entry.type == "FloatArray":
                 if array.ndim != 1 or array.dtype.kind != "f":
-                    raise InputError(f"{field.name} must be a vector of floats")
-                values[field.name] = array.astype(np.float64)
+                    raise InputError(f"{entry.name} must be a vector of floats")
+                values[entry.name] = array.astype(np.float64)
             else:
                 if array.shape != ():
-                    raise InputError(f"{field.name} must be a single value")
-                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(field.type)]
+                    raise InputError(f"{entry.name} must be a single value")
+                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(entry.type)]
                 if array.dtype.kind not in kinds:
-                    raise InputError(f"{field.name} must be of type {field.type}, not {array.dtype}")
-                values[field.name] = kind(array)
+                    raise InputError(f"{entry.name} must be of type {entry.type}, not {array.dtype}")
+                values[entry.name] = kind(array)
         return cls(**values)
 
 
-# What files of format 1 say without saying it.
-_FORMER: dict[str, Callable[[Mapping[str, npt.NDArray[Any]]], npt.NDArray[Any]]] = {
-    "kind": lambda arrays: np.zeros(np.size(arrays.get("parent", ())), dtype=np.int64),
-    "independence": lambda arrays: np.asarray(0.0),
+# What files up to a format say without saying it.
+_FORMER: dict[int, dict[str, Callable[[Mapping[str, npt.NDArray[Any]]], npt.NDArray[Any]]]] = {
+    1: {
+        "kind": lambda arrays: np.zeros(np.size(arrays.get("parent", ())), dtype=np.int64),
+        "independence": lambda arrays: np.asarray(0.0),
+    },
+    2: {
+        "price": lambda arrays: np.zeros(0),
+        **{
+            name: lambda arrays: np.zeros(0, dtype=np.int64) for name in ("sign", "row_column", "row_coef", "row_upper")
+        },
+        "row_offset": lambda arrays: np.zeros(1, dtype=np.int64),
+    },
 }
 
 

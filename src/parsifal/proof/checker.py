@@ -14,6 +14,7 @@ from parsifal.proof.columns import Columns
 from parsifal.proof.preconditions import Refused, plain, require
 from parsifal.proof.records import Records
 from parsifal.proof.scaled import Scaled, unit
+from parsifal.proof.side_rows import SideRows
 
 # How far an objective may be from that of its coefficients, relatively, besides the rounding of a sum.
 _OBJECTIVE = 1e-12
@@ -77,14 +78,17 @@ def check(
     )
 
 
-def provable_bound(certificate: Certificate, X: Any, y: Any) -> float:
-    """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing."""
+def provable_bound(certificate: Certificate, X: Any, y: Any, *, effort: float = float("inf")) -> float:
+    """The largest lower bound that the certificate's records prove, whatever it claims; -inf if they prove nothing.
+
+    Raises `OutOfEffort` where its exhausted records take more than `effort` places to go through.
+    """
     try:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             proof = plain(replace(certificate, lower_bound=0.0))
             data = Scaled(proof, Columns(X), response_of(y, certificate))
             _check_twins(proof, data)
-            tree = Records(proof, data, claim=-np.inf)
+            tree = Records(proof, data, claim=-np.inf, effort=effort)
             tree.verify()
             return data.told(tree.least)
     except Refused:
@@ -101,7 +105,10 @@ def _check_objective(c: Certificate, data: Scaled) -> None:
     require(c.coef.shape == support.shape, "coef and support differ in length")
     require(np.isin(c.forced_in, support).all(), "a column forced in is not in the support")
     require(not np.isin(c.forced_out, support).any(), "a column forced out is in the support")
-    value, error = data.objective(support, c.coef, c.gamma, c.penalty)
+    if c.sign.size:
+        require(np.all(c.sign[support] * c.coef >= 0), "a coefficient has a sign that is not allowed")
+    require(SideRows(c).allow(support), "the support breaks a side constraint")
+    value, error = data.objective(support, c.coef, c)
     tolerance = (_OBJECTIVE + 4 * unit(c.shape[0] + support.size)) * value
     known = np.isfinite(value) and error <= tolerance
     require(known, "the support's columns cancel beyond double precision: its objective cannot be known")
@@ -113,6 +120,7 @@ def _check_objective(c: Certificate, data: Scaled) -> None:
 def _check_twins(c: Certificate, data: Scaled) -> None:
     """Proves: the later of two twins equals the earlier or its opposite, and neither is forced.
 
+    The same is asked of both, price and sign (the other sign, of opposite columns), and no side constraint names them.
     Hence exchanging them changes no objective, and for every support there is one as good that has no later twin
     without its earlier one: pairs lead from a column to one before it, so the first columns of a chain will do.
     """
@@ -120,6 +128,12 @@ def _check_twins(c: Certificate, data: Scaled) -> None:
     for later, earlier in zip(c.twin_later, c.twin_earlier):
         require(later > earlier, f"twins {earlier} and {later} are out of order")
         require(not np.isin([later, earlier], forced).any(), f"twins {earlier} and {later}: one of them is forced")
+        named = np.isin([later, earlier], c.row_column).any()
+        require(not named, f"twins {earlier} and {later}: a side constraint names one of them")
+        require(data.price[later] == data.price[earlier], f"twins {earlier} and {later} differ in price")
         first, second = data.X.unscaled(earlier), data.X.unscaled(later)
-        same = np.array_equal(first, second) or np.array_equal(first, -second)
-        require(same, f"columns {earlier} and {later} are called twins but differ")
+        equal, opposite = np.array_equal(first, second), np.array_equal(first, -second)
+        require(equal or opposite, f"columns {earlier} and {later} are called twins but differ")
+        signs = int(data.sign[earlier]), int(data.sign[later])
+        alike = (equal and signs[0] == signs[1]) or (opposite and signs[0] == -signs[1])
+        require(alike, f"twins {earlier} and {later} differ in sign")

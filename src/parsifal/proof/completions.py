@@ -42,6 +42,10 @@ _NEAR = 0.95
 _SAFE = 1 + unit(64)
 
 
+class OutOfEffort(Exception):
+    """More would have to be tried than was allowed; nothing is known then."""
+
+
 class Completions:
     """Goes through the supports of places.
 
@@ -56,11 +60,16 @@ class Completions:
     strict : bool
         Whether an objective below the target ends it (`Refused`); otherwise the target is lowered to what is known of
         the objective.
+    effort : float
+        How many places may be looked at before it is given up (`OutOfEffort`).
     """
 
-    def __init__(self, c: Certificate, data: Scaled, *, target: float, strict: bool) -> None:
-        self.c, self.data, self.target, self.strict = c, data, target, strict
-        self.paid = 2 * data.penalty
+    def __init__(
+        self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
+    ) -> None:
+        self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
+        # All columns have the same price here: `preconditions`.
+        self.paid = 2 * float(data.price[0]) if data.price.size else 0.0
         # What the elimination can do to the least eigenvalue of a set's matrix, and more.
         self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
         self.forced = set(c.forced_in.tolist())
@@ -86,16 +95,29 @@ class Completions:
             room -= 1
         if room < 0:
             return
+        self.spend()
         place = Place(self.data, inside)
         if not self.settle(place) or room == 0:
             return
         require(free.size <= _MOST_COLUMNS, f"more than {_MOST_COLUMNS} columns are free at an exhausted record")
         spread = place.spread(free, self.gather(free), room, self.c.independence)
-        for j in spread.unclear:
-            self.go_through(np.append(inside, j), free[free != j], room - 1)
+        self.one_by_one(inside, spread.unclear, free, room)
         # A set that takes off more, its price paid, is a support below the target.
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
+
+    def spend(self) -> None:
+        """One more place is looked at."""
+        self.effort -= 1
+        if self.effort < 0:
+            raise OutOfEffort
+
+    def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:
+        """Proves: no support of `inside` and up to `room` columns of `free`, one of `some` among them, that counts is
+        below the target. A column that was tried is left out from there on: all sets with it have been looked at."""
+        for j in some:
+            free = free[free != j]
+            self.go_through(np.append(inside, j), free, room - 1)
 
     def settle(self, place: Place) -> bool:
         """Proves: the columns of the place alone are not below the target, or no support that counts has them.
@@ -144,11 +166,11 @@ class Completions:
         b and G are what is left of the problem of a `Spread` after elimination; the roundings of that change the
         entries by less than the spread has to spare (docs/numerics.md).
         """
+        self.spend()
         d = G.diagonal().copy()
         little = d < _LITTLE
-        for j in np.flatnonzero(little):
-            self.go_through(np.append(inside, columns[j]), np.delete(columns, j), room - 1)
         if little.any():
+            self.one_by_one(inside, columns[little], columns, room)
             kept = np.flatnonzero(~little)
             columns, b, G, d = columns[kept], b[kept], G[np.ix_(kept, kept)], d[kept]
         room = min(room, columns.size)

@@ -16,8 +16,9 @@ from parsifal.proof.certificate import EXHAUSTED, Certificate, CheckResult, resp
 from parsifal.proof.exact_arithmetic import FloatArray, IntArray, Whole
 from parsifal.proof.exact_completions import MOST_COLUMNS, ExactCompletions
 from parsifal.proof.exact_diagonal import NotSemidefinite
-from parsifal.proof.exact_input import Wrong, check_layout, plain, read_matrix, require
+from parsifal.proof.exact_input import Wrong, check_layout, check_rules, plain, read_matrix, require
 from parsifal.proof.exact_problem import FixArray, Frame, Problem, to_double
+from parsifal.proof.exact_rows import ExactRows
 
 # Steps of an exact check, see `_require_effort`: about ten minutes.
 MOST_STEPS = 3 * 10**10
@@ -53,7 +54,9 @@ def _check(c: Certificate, X: Any, y: FloatArray) -> None:
         c.complete,
         "the certificate holds the claim only: its proof was larger than its limit, or the time was up before it",
     )
+    check_rules(c)
     check_layout(c)
+    require(c.price.size == 0 or not np.any(c.kind == EXHAUSTED), "an exhausted record beside prices of single columns")
     _check_twins(c, matrix)
     problem = Problem(c, matrix, y)
     _require_effort(c, problem.digits.parts.shape[0])
@@ -67,8 +70,14 @@ def _check_twins(c: Certificate, X: FloatArray) -> None:
         require(later > earlier, f"twins {earlier} and {later} are out of order")
         require(not forced & {later, earlier}, f"twins {earlier} and {later}: one of them is forced")
         a, b = X[:, earlier], X[:, later]
-        same = np.array_equal(a, b) or np.array_equal(a, -b)
-        require(same, f"columns {earlier} and {later} are called twins but differ")
+        equal, opposite = np.array_equal(a, b), np.array_equal(a, -b)
+        require(equal or opposite, f"columns {earlier} and {later} are called twins but differ")
+        pair = np.array([earlier, later])
+        require(not np.isin(pair, c.row_column).any(), f"twins {earlier} and {later}: a side constraint names one")
+        price, sign = (values[pair] if values.size else np.zeros(2) for values in (c.price, c.sign))
+        require(price[0] == price[1], f"twins {earlier} and {later} differ in price")
+        alike = (equal and sign[0] == sign[1]) or (opposite and sign[0] == -sign[1])
+        require(alike, f"twins {earlier} and {later} differ in sign")
 
 
 def _check_solution(c: Certificate, problem: Problem) -> None:
@@ -78,6 +87,9 @@ def _check_solution(c: Certificate, problem: Problem) -> None:
     require(c.coef.shape == support.shape, "coef and support differ in length")
     require(np.isin(c.forced_in, support).all(), "a column forced in is not in the support")
     require(not np.isin(c.forced_out, support).any(), "a column forced out is in the support")
+    if c.sign.size:
+        require(not np.any(c.sign[support] * np.sign(c.coef) < 0), "a coefficient has a sign that is not allowed")
+    require(ExactRows(c).allow(support), "the support breaks a side constraint")
     value = problem.objective(support, c.coef)
     # It was computed in doubles.
     rounding = Fraction(8 * (c.shape[0] + c.support.size + 8), 2**53)
@@ -103,18 +115,25 @@ class _Tree:
         for record, parent in enumerate(c.parent[1:].tolist(), start=1):
             self.children[parent].append(record)
         self.parts = (c.coef_offset.tolist(), c.fixed_offset.tolist())
+        self.rows = ExactRows(c)
 
     def verify(self) -> None:
         fix = np.zeros(self.c.shape[1], dtype=np.int8)
         fix[self.c.forced_in], fix[self.c.forced_out] = 1, -1
+        given = fix.copy()
+        require(self.rows.imply(fix), "the side constraints allow no support at all")
         index, w = self.coefficients(0)
-        self.problem.check_fingerprint(index, w, fix)
+        self.problem.check_fingerprint(index, w, given)
         # Every term of the objective is nonnegative, hence a bound of 0.
         stack = [(0, fix, 0)]
         while stack:
             record, fix, bound = stack.pop()
+            if not self.rows.imply(fix):
+                continue  # no allowed support is here
             fix, bound = self.visit(record, fix, bound)
-            stack.extend(self.descend(record, fix, bound))
+            fix = fix.copy()
+            if self.rows.imply(fix):
+                stack.extend(self.descend(record, fix, bound))
 
     def coefficients(self, r: int) -> tuple[IntArray, FloatArray]:
         part = slice(self.parts[0][r], self.parts[0][r + 1])
@@ -221,7 +240,7 @@ class _Tree:
             after = self.decide(fix, j, side)
             if side in sides:
                 below.append((children[sides.index(side)], after, bound))
-            elif np.count_nonzero(after == 1) <= c.k:
+            elif self.rows.imply(after) and np.count_nonzero(after == 1) <= c.k:
                 require(settled, f"record {r} has no child that puts column {j} {'in' if side > 0 else 'out'}")
         return below
 

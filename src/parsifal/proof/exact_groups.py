@@ -43,7 +43,13 @@ def check_groups_exact(certificate: GroupCertificate, X: Any, y: FloatArray) -> 
             matrix, y = root[:, None] * matrix, root * y
             require(np.isfinite(matrix).all() and np.isfinite(y).all(), "the weighted data are no numbers")
         stated: Any = SimpleNamespace(
-            shape=matrix.shape, gamma=c.gamma, penalty=0.0, lower_bound=c.lower_bound, fingerprint=c.fingerprint
+            shape=matrix.shape,
+            gamma=c.gamma,
+            penalty=0.0,
+            price=np.zeros(0),
+            sign=np.zeros(0),
+            lower_bound=c.lower_bound,
+            fingerprint=c.fingerprint,
         )
         problem = Problem(stated, matrix, y)
         _require_effort(c, problem.digits.parts.shape[0])

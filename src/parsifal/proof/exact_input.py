@@ -162,6 +162,22 @@ def check_layout(c: Certificate) -> None:
     require(_ascending(c.frame_column, c.frame_offset), "the columns of a frame are not in order")
 
 
+def check_rules(c: Certificate) -> None:
+    """Prices, signs and side constraints: of the right lengths, in their ranges, and sums of coefficients that fit."""
+    p = c.shape[1]
+    for name in ("price", "sign"):
+        require(getattr(c, name).size in (0, p), f"{name} has not one entry a column")
+    require(np.all(c.price >= 0), "a price is negative")
+    require(c.price.size == 0 or c.penalty == 0, "there is a penalty beside the prices of single columns")
+    require(_within(c.sign, -1, 1), "a sign is none of -1, 0 and 1")
+    rows, entries = c.row_upper.size, c.row_column.size
+    ordered = c.row_offset.size == rows + 1 and c.row_coef.size == entries
+    ordered = ordered and c.row_offset[0] == 0 and c.row_offset[-1] == entries
+    ordered = ordered and bool(np.all(c.row_offset[1:] >= c.row_offset[:-1]))
+    require(ordered, "the rows of the side constraints are not in order")
+    require(_within(c.row_column, 0, p - 1), "row_column names a column that X does not have")
+
+
 def _within(values: IntArray, low: int, high: int) -> bool:
     return bool(np.all((values >= low) & (values <= high)))
 

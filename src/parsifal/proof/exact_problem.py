@@ -6,7 +6,8 @@ whole numbers, and the result is compared with the claim as it is. A dual point 
 where no diagonal asks for alpha = y - X w also alpha, are shortened first; nothing that follows is.
 
 In the coordinates of the whole matrix Z, x_j = 2^unit_j z_j, a frame's diagonal is D_j = d_j / 4^unit_j, the ridge is
-1 / (gamma 4^unit_j), w_j is W_j = 2^unit_j w_j, and a_j is (z_j'alpha + D_j W_j)^2 / (2 (ridge_j + D_j)) - penalty.
+1 / (gamma 4^unit_j), w_j is W_j = 2^unit_j w_j, and a_j is (z_j'alpha + D_j W_j)^2 / (2 (ridge_j + D_j)) - price_j,
+where a column with a sign has 0 in place of a product of the other sign.
 """
 
 from __future__ import annotations
@@ -70,8 +71,12 @@ class Problem:
         self.ridge = Fraction(0) if np.isinf(c.gamma) else 1 / Fraction(c.gamma)
         # The penalty and the claim are on the grid, whatever they are.
         below = _GRID - 2 * (longest(self.response) + self.unit)
-        self.grid = max(below, -lowest_bit(c.penalty), -lowest_bit(c.lower_bound))
-        self.penalty, self.claim = scaled(c.penalty, self.grid), scaled(c.lower_bound, self.grid)
+        own = c.price.tolist() if c.price.size else [c.penalty] * c.shape[1]
+        self.grid = max(below, -lowest_bit(c.lower_bound), *(-lowest_bit(value) for value in {c.penalty, *own}))
+        self.claim = scaled(c.lower_bound, self.grid)
+        on_grid = {value: scaled(value, self.grid) for value in set(own)}
+        self.price: Whole = np.array([on_grid[value] for value in own], dtype=object)
+        self.own = own
         self.whole = self.frame(np.arange(c.shape[1]), None)
 
     def safe_diagonal(self, columns: IntArray, diagonal: FloatArray) -> Whole:
@@ -100,7 +105,7 @@ class Problem:
 
     def price_of(self, columns: IntArray) -> int:
         """What these columns cost, on the grid."""
-        return self.penalty * columns.size
+        return sum(self.price[columns].tolist())
 
     def size_of(self, index: IntArray, w: FloatArray) -> float:
         """What the rounding of y - X w in doubles is relative to."""
@@ -124,11 +129,11 @@ class Problem:
         return (self.response << self.unit - common) - (fit << unit - common), common, whole, unit
 
     def objective(self, support: IntArray, coef: FloatArray) -> Fraction:
-        """1/2 |y - X w|^2 + |w|^2 / (2 gamma) + penalty |S|."""
+        """1/2 |y - X w|^2 + |w|^2 / (2 gamma) + the price of S."""
         alpha, unit, _, _ = self.residual(support, coef, shorten=False)
         squares = sum((Fraction(value) ** 2 for value in coef.tolist()), Fraction(0))
         least = dot(alpha, alpha) * Fraction(4) ** unit + self.ridge * squares
-        return least / 2 + Fraction(self.c.penalty) * support.size
+        return least / 2 + sum((Fraction(self.own[j]) for j in support.tolist()), Fraction(0))
 
     def dual_point(self, frame: Frame, index: IntArray, w: FloatArray) -> tuple[int, Whole]:
         """What D starts from, rounded down to the grid, and a_j over the frame's columns, rounded up to it."""
@@ -147,10 +152,13 @@ class Problem:
             products = products << unit - common
             products[at] += own << w_unit - self.guard - common
             unit = common
+        if self.c.sign.size:
+            # With w_j on the other side of zero only, the product takes nothing off.
+            products[products * self.c.sign[frame.columns].astype(object) < 0] = 0
         a = products * products * frame.numerator
         by = 2 * unit + self.grid
         a = -((-a << by) // frame.denominator) if by >= 0 else -(-a // (frame.denominator << -by))
-        lower, a = base.floor(self.grid), a - self.penalty
+        lower, a = base.floor(self.grid), a - self.price[frame.columns]
         self.raise_unbounded(frame, products, lower, a)
         return lower, a
 

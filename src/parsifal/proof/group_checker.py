@@ -102,7 +102,9 @@ class GroupProof:
         require(y.shape == (c.rows,), f"y has shape {y.shape}, the certificate is for {c.rows} rows")
         require(np.isfinite(y).all(), "y holds a non-finite number")
         root = weighted_rows(c)
-        stated: Any = SimpleNamespace(shape=self.members.shape, gamma=c.gamma, penalty=0.0)
+        none = np.zeros(0)
+        stated: Any = SimpleNamespace(shape=self.members.shape, gamma=c.gamma, penalty=0.0, price=none, sign=none)
+        self.stated = stated
         data: Any = self.members
         self.data = Scaled(stated, data, y if root is None else root * y)
         prices = np.array([_scaled_price(self.data, price) for price in c.price.tolist()])
@@ -120,7 +122,7 @@ class GroupProof:
         but for a relative 1e-12 and the rounding of a sum of the rows and columns."""
         c, data = self.c, self.data
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(self.columns_of(g) for g in c.support)])
-        value, error = data.objective(order, c.coef, c.gamma, 0.0)
+        value, error = data.objective(order, c.coef, self.stated)
         value += float(np.sum([_scaled_price(data, price) for price in c.price[c.support].tolist()]))
         tolerance = (_OBJECTIVE + 4 * unit(c.rows + order.size)) * value
         known = np.isfinite(value) and error <= tolerance

@@ -17,8 +17,9 @@ import numpy as np
 from parsifal.proof.certificate import FloatArray, fingerprint
 from parsifal.proof.choice import KernelCertificate
 from parsifal.proof.choice_tree import ChoiceTree, FixArray, Point, plain_choice, weighted_rows, within
+from parsifal.proof.kernel_objective import Part, fitted, mean_parts
 from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import UNDERFLOW, below, precise_residual, total, unit
+from parsifal.proof.scaled import UNDERFLOW, below, total, unit
 
 _OBJECTIVE = 1e-12
 _LARGEST = 2.0**400
@@ -33,7 +34,8 @@ _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 class Kernel:
     """One kernel, times ``4.0**power``: a factor or a matrix of `values`.
 
-    `norm` is their Frobenius norm, `indefinite` a bound on how far its eigenvalues are below zero.
+    `norm` is their Frobenius norm, `indefinite` a bound on how far its eigenvalues are below zero, and `rest` what the
+    mean of two entries that differ lost by rounding, None if that is nothing.
     """
 
     values: FloatArray
@@ -41,6 +43,7 @@ class Kernel:
     power: int
     norm: float
     indefinite: float = 0.0
+    rest: FloatArray | None = None
 
     def square(self, alpha: FloatArray) -> tuple[float, float]:
         """alpha'K alpha, and how far it, or its value for K's positive part, may be from that.
@@ -150,6 +153,7 @@ class KernelProof:
         """
         c, n = self.c, self.c.rows
         chosen = [(self.kernels[j], self.weight(j)) for j in c.support.tolist()]
+        require(all(math.isfinite(gamma) for _, gamma in chosen), "gamma is beyond the units of a kernel")
         width = [kernel.values.shape[1] for kernel, _ in chosen]
         require(c.coef.size == sum(width), "coef has not one entry for every column of the support's kernels")
         parts = np.split(c.coef, np.cumsum(width)[:-1]) if width else []
@@ -157,20 +161,24 @@ class KernelProof:
             np.ldexp(w, self.power - kernel.power * (1 if kernel.factor else 2))
             for (kernel, _), w in zip(chosen, parts)
         ]
-        columns = np.hstack([np.zeros((n, 0)), *(kernel.values for kernel, _ in chosen)])
-        stacked = np.concatenate([np.zeros(0), *coef])
-        require(np.all(np.abs(stacked) < _LARGEST), "coef is beyond all units")
-        residual = precise_residual(self.y, columns, stacked)
-        ridges = [_ridge(kernel, gamma, w, residual) for (kernel, gamma), w in zip(chosen, coef)]
+        require(all(np.all(np.abs(w) < _LARGEST) for w in coef), "coef is beyond all units")
+        fit = fitted(self.y, [Part(kernel.values, kernel.rest, kernel.factor) for kernel, _ in chosen], coef)
+        terms = sum(width)
+        ridges = [
+            (square / gamma, off / gamma + _indefiniteness(kernel, gamma, w, fit.residual))
+            for (kernel, gamma), w, (square, off) in zip(chosen, coef, fit.squares)
+        ]
         price = float(np.ldexp(c.price[c.support], 2 * self.power).sum())
-        value = 0.5 * float(residual @ residual) + 0.5 * sum(ridge for ridge, _ in ridges) + price
-        length = float(np.linalg.norm(residual))
-        size = self.size + float(np.abs(stacked) @ np.linalg.norm(columns, axis=0))
-        blur = unit(0) * length + 4 * unit(stacked.size) ** 2 * size
-        error = unit(n + stacked.size) * value + blur * (length + blur) + sum(off for _, off in ridges)
-        tolerance = (_OBJECTIVE + 4 * unit(n + stacked.size)) * value
+        value = 0.5 * float(fit.residual @ fit.residual) + 0.5 * sum(ridge for ridge, _ in ridges) + price
+        length = float(np.linalg.norm(fit.residual))
+        error = unit(n + terms) * value + fit.error * (length + fit.error) + sum(off for _, off in ridges)
+        tolerance = (_OBJECTIVE + 4 * unit(n + terms)) * value
         weak = sum(gamma * kernel.indefinite for kernel, gamma in chosen)
-        require(weak <= 0.25, "gamma makes too much of kernels that are indefinite by rounding")
+        require(
+            weak <= 0.25,
+            f"gamma makes too much of kernel matrices that may be indefinite by rounding (gamma times what their "
+            f"eigenvalues may be below zero is {weak:.2g}, more than 0.25): give factors, or use a smaller gamma",
+        )
         nothing = value < _LEAST_VALUE and (np.any(self.y) or np.any(c.coef))
         known = np.isfinite(value) and error <= tolerance and not nothing
         require(known, "the kernels' fit cancels beyond double precision: its objective cannot be known")
@@ -179,23 +187,21 @@ class KernelProof:
         require(self.value(c.lower_bound) <= value + tolerance, "the lower bound is above the objective")
 
 
-def _ridge(kernel: Kernel, gamma: float, w: FloatArray, residual: FloatArray) -> tuple[float, float]:
-    """|w|^2 / gamma or w'Kw / gamma, and how far it is off at most, half of it for what K is indefinite by.
+def _indefiniteness(kernel: Kernel, gamma: float, w: FloatArray, residual: FloatArray) -> float:
+    """What the objective of w may be below the support's with K's positive part, because K is indefinite by rounding.
 
-    Proof: Kw has twice the digits of a double, so that w'Kw is off by a rounding of |w|'|Kw| and of |w| |K| |w| by
-    unit(n)^2. Let r be the residual, w = gamma (r - delta), and K have no eigenvalue below -e, gamma e <= 1/4. The
+    Proof: let r be the residual, w = gamma (r - delta), and K have no eigenvalue below -e, gamma e <= 1/4. The
     support's objective with K's positive part is at most t = 1/2 z'(I + gamma K)^-1 z, z = r + Kw, and the objective
     of w exceeds it by gamma/2 delta'K (I + gamma K)^-1 delta, which is not below -gamma e |delta|^2: nothing for a
-    best fit, whose delta is zero. With several kernels e is the sum, and their deltas are taken together.
+    best fit, whose delta is zero. With several kernels let D = sum K_j d_j for the differences d_j of the w_j from the
+    best; then d_j = -gamma (D + delta_j), and the objective exceeds t by 1/2 |D|^2 + gamma/2 sum (D + delta_j)'K_j
+    (D + delta_j), which is not below (1/2 - gamma sum e_j) |D|^2 - gamma sum e_j |delta_j|^2.
     """
     if kernel.factor:
-        return float(w @ w) / gamma, 0.0
-    n = w.size
-    fit = -precise_residual(np.zeros(n), kernel.values, w)
-    length = float(np.linalg.norm(w))
-    rounding = unit(n) * float(np.abs(w) @ np.abs(fit)) + 4 * unit(n) ** 2 * kernel.norm * length * length
-    delta = float(np.linalg.norm(residual - w / gamma)) + unit(2) * (float(np.linalg.norm(residual)) + length / gamma)
-    return float(w @ fit) / gamma, rounding / gamma + 4 * gamma * kernel.indefinite * delta * delta
+        return 0.0
+    length = float(np.linalg.norm(w)) / gamma
+    delta = float(np.linalg.norm(residual - w / gamma)) + unit(2) * (float(np.linalg.norm(residual)) + length)
+    return 4 * gamma * kernel.indefinite * delta * delta
 
 
 def _sequence(kernels: Any) -> list[Any]:
@@ -230,12 +236,12 @@ def _kernel(item: Any, j: int, n: int, root: FloatArray | None) -> Kernel:
     norm = float(np.linalg.norm(values)) * (1 + unit(values.size))
     if factor:
         return Kernel(values=values, factor=True, power=power, norm=norm)
-    symmetric = 0.5 * (values + values.T)
+    symmetric, rest = mean_parts(values)
     size = float(np.abs(values).max(initial=0.0))
     even = float(np.abs(values - values.T).max(initial=0.0)) <= _INDEFINITE * size
     require(even, f"{name} is not symmetric")
     indefinite = _indefinite(symmetric, size, name)
-    return Kernel(values=symmetric, factor=False, power=power, norm=norm, indefinite=indefinite)
+    return Kernel(values=symmetric, factor=False, power=power, norm=norm, indefinite=indefinite, rest=rest)
 
 
 def _indefinite(K: FloatArray, size: float, name: str) -> float:

@@ -15,6 +15,7 @@ from parsifal.proof.certificate import DUAL_VALUE, EXHAUSTED, INDEPENDENCE, Cert
 
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 _MOST_COLUMNS = 1 << 60
+_MOST_COEF = 1 << 60  # of the coefficients of a side constraint, all together
 _MOST_ROWS = 1 << 40  # sums of so many terms have the relative errors that docs/numerics.md counts with
 
 
@@ -37,7 +38,7 @@ def plain(certificate: Certificate) -> Certificate:
     claim are in their ranges: all finite but for gamma, which may be inf.
     """
     c = Certificate(**{field.name: _plain(field.name, str(field.type), certificate) for field in fields(Certificate)})
-    for holds, reason in _CLAIM:
+    for holds, reason in (*_CLAIM, *_ASKED):
         require(holds(c), reason)
     require(
         c.complete,
@@ -56,6 +57,7 @@ def plain(certificate: Certificate) -> Certificate:
     require(_rises(c.frame_column, c.frame_offset), "the columns of a frame are not in order")
     require(_rises(np.sort(c.twin_later), None), "a column is the later twin of two others")
     require(_bare(c, np.flatnonzero(c.kind == EXHAUSTED)), "an exhausted record has coefficients, fixings or children")
+    require(c.price.size == 0 or not np.any(c.kind == EXHAUSTED), "an exhausted record beside prices of single columns")
     return c
 
 
@@ -126,7 +128,8 @@ def _in_order(offset: IntArray, values: IntArray) -> bool:
 def _ranges(c: Certificate) -> Iterable[tuple[str, int, int]]:
     """Lowest and one more than the highest value of every array of indices."""
     p = c.shape[1]
-    for name in ("support", "forced_in", "forced_out", "coef_index", "frame_column", "twin_later", "twin_earlier"):
+    columns = ("support", "forced_in", "forced_out", "coef_index", "frame_column", "twin_later", "twin_earlier")
+    for name in (*columns, "row_column"):
         yield name, 0, p
     yield "fixed_column", -p, p + 1
     yield "column", -1, p
@@ -141,6 +144,19 @@ _CLAIM: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
     ),
     (lambda c: 1 <= c.shape[0] <= _MOST_ROWS and 0 <= c.shape[1] <= _MOST_COLUMNS, "the shape is not that of a matrix"),
 )
+
+
+def _sums_fit(c: Certificate) -> bool:
+    """Whether the coefficients of no row, in any sum, leave the whole numbers of 64 bits."""
+    if not np.all((np.abs(c.row_coef) < _MOST_COEF) & (c.row_coef > -_MOST_COEF)):
+        return False
+    sizes = (
+        np.add.reduceat(np.append(np.abs(c.row_coef).astype(np.float64), 0.0), c.row_offset[:-1])
+        if c.row_upper.size
+        else 0.0
+    )
+    return bool(np.all(sizes < _MOST_COEF) and np.all((c.row_upper < 2 * _MOST_COEF) & (c.row_upper > -2 * _MOST_COEF)))
+
 
 _LAYOUT: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
     (lambda c: c.records > 0, "the proof has no records"),
@@ -164,4 +180,26 @@ _LAYOUT: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
     (lambda c: c.coef_value.size == c.coef_index.size, "coef_value and coef_index differ in length"),
     (lambda c: c.frame_diagonal.size == c.frame_column.size, "frame_diagonal and frame_column differ in length"),
     (lambda c: c.twin_later.size == c.twin_earlier.size, "the twin arrays differ in length"),
+)
+
+# What is asked of single columns; the claim means nothing without it, so that it comes before all else.
+_ASKED: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
+    (lambda c: c.price.size in (0, c.shape[1]), "price has not one entry a column"),
+    (lambda c: np.all(c.price >= 0), "a price is negative"),
+    (lambda c: c.price.size == 0 or c.penalty == 0, "there is a penalty beside the prices of single columns"),
+    (lambda c: c.sign.size in (0, c.shape[1]), "sign has not one entry a column"),
+    (lambda c: np.isin(c.sign, (-1, 0, 1)).all(), "a sign is none of -1, 0 and 1"),
+    (
+        lambda c: (
+            c.row_offset.size == c.row_upper.size + 1
+            and c.row_coef.size == c.row_column.size
+            and _in_order(c.row_offset, c.row_column)
+        ),
+        "the rows of the side constraints are not in order",
+    ),
+    (
+        lambda c: np.all((c.row_column >= 0) & (c.row_column < c.shape[1])),
+        "row_column names a column that X does not have",
+    ),
+    (lambda c: _sums_fit(c), "a side constraint has coefficients beyond 2^60"),
 )

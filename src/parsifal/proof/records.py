@@ -1,8 +1,8 @@
 """The tree of records: every bound and every fixing recomputed, and that the leaves cover all supports.
 
 All numbers are in the units of `Scaled`. The statement that a record stands for: no support that agrees with the
-decisions on the way to it (columns in, columns out, at most k columns, no later twin without its earlier one) has an
-objective below the bound.
+decisions on the way to it (columns in, columns out, at most k columns, no later twin without its earlier one) and is
+allowed by the side constraints has an objective below the bound.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from parsifal.proof.certificate import EXHAUSTED, Certificate, FloatArray, IntAr
 from parsifal.proof.completions import Completions
 from parsifal.proof.preconditions import Refused, require
 from parsifal.proof.scaled import UNDERFLOW, Scaled, total, unit
+from parsifal.proof.side_rows import SideRows
 from parsifal.proof.tall import Tall
 
 FixArray = npt.NDArray[np.int8]
@@ -62,9 +63,11 @@ class Records:
         Its problem.
     claim : float
         What every leaf and every fixing has to reach, in scaled units; -inf: nothing, `least` is what they reach.
+    effort : float
+        How much may be tried at exhausted records (`Completions`).
     """
 
-    def __init__(self, c: Certificate, data: Scaled, claim: float) -> None:
+    def __init__(self, c: Certificate, data: Scaled, claim: float, effort: float = float("inf")) -> None:
         self.c, self.data, self.claim = c, data, claim
         self.least = np.inf  # the smallest bound that a leaf or a fixing rests on
         self.earlier = dict(zip(c.twin_later.tolist(), c.twin_earlier.tolist()))
@@ -75,9 +78,10 @@ class Records:
         for record in range(1, c.records):
             self.children[int(c.parent[record])].append(record)
         self.frames: dict[int, Frame] = {}
+        self.rows = SideRows(c)
         # Without a claim exhausted records are held to the objective, and tell what is below it.
         target = claim if claim > -np.inf else min(data.value(c.objective), _LARGEST)
-        self.completions = Completions(c, data, target=target, strict=claim > -np.inf)
+        self.completions = Completions(c, data, target=target, strict=claim > -np.inf, effort=effort)
         # Columns that the tree works on: gathered once all others are out.
         self.live: IntArray = np.zeros(0, dtype=np.int64)
         self.block = Tall(data.X, self.live)
@@ -91,11 +95,16 @@ class Records:
         require(not np.any(start[c.forced_out]), "a column is forced in and out")
         start[c.forced_out] = -1
         require(self.data.X.finite[start >= 0].all(), "X holds a non-finite number")
+        require(self.rows.imply(start), "the side constraints allow no support at all")
         stack: list[tuple[int, FixArray, float]] = [(0, start, -np.inf)]
         while stack:
             record, fix, bound = stack.pop()
+            # Where side constraints allow nothing there is nothing to prove, and all that is said there is true.
+            if not self.rows.imply(fix):
+                continue
             fix, bound = self.visit(record, fix, bound)
-            self.check_children(record, fix, bound, stack)
+            if self.rows.imply(fix):
+                self.check_children(record, fix, bound, stack)
 
     def visit(self, r: int, fix: FixArray, inherited: float) -> tuple[FixArray, float]:
         """The fixes after record r's fixings, and its bound on the supports that agreed with `fix` before them.
@@ -287,7 +296,8 @@ class Records:
         """Proves: the supports of record r are those of its children, and others that are not below the claim.
 
         One child without a decision stands for all of them; two stand for those with a column and those without; a
-        side without a child is bounded by the record itself, or has more than k columns in, as no support has.
+        side without a child is bounded by the record itself, or has more than k columns in, as no support has, or is
+        one that side constraints leave nothing of.
         """
         c, children = self.c, self.children[r]
         empty = int(np.count_nonzero(fix == 1)) > c.k
@@ -312,7 +322,8 @@ class Records:
             if side in child:
                 stack.append((child[side], after, bound))
             else:
-                none = empty or int(np.count_nonzero(after == 1)) > c.k
+                # (`decide` gives a copy.)
+                none = empty or not self.rows.imply(after) or int(np.count_nonzero(after == 1)) > c.k
                 self.close(bound, none, f"record {r} has no child that puts column {j} {'in' if side > 0 else 'out'}")
 
     def close(self, bound: float, empty: bool, reason: str) -> None:

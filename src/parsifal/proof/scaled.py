@@ -49,8 +49,10 @@ class Scaled:
         The response, scaled to the size of one.
     ridge : array of shape (p,)
         1/gamma in the units of each column, or less.
-    penalty : float
-        The price of a column, or less.
+    price : array of shape (p,)
+        The price of each column, or less.
+    sign : int array of shape (p,)
+        The sign that its coefficient must have, 0: either.
     """
 
     def __init__(self, c: Certificate, X: Columns, y: FloatArray) -> None:
@@ -66,8 +68,10 @@ class Scaled:
         fraction, power = math.frexp(c.gamma)
         ridge = np.ldexp((1.0 - 2.0**-51) / fraction, 2 * X.exponent - power)
         self.ridge: FloatArray = np.where(ridge < _TINY, 0.0, np.minimum(ridge, _HUGE))
-        price = _ldexp(c.penalty, 2 * self._power)
-        self.penalty = 0.0 if price < _TINY else min(price, _HIGHEST_PRICE)
+        with np.errstate(over="ignore"):
+            price = np.ldexp(_prices(c), 2 * self._power)
+        self.price: FloatArray = np.where(price < _TINY, 0.0, np.minimum(price, _HIGHEST_PRICE))
+        self.sign: IntArray = c.sign if c.sign.size else np.zeros(c.shape[1], dtype=np.int64)
 
     def value(self, number: float) -> float:
         """An objective or a bound in scaled units, not less than it is."""
@@ -96,11 +100,12 @@ class Scaled:
 
     def price_of(self, columns: IntArray) -> float:
         """The largest double that is not above what these columns cost."""
-        price = self.penalty * columns.size
-        return below(price) if Fraction(price) > Fraction(self.penalty) * columns.size else price
+        prices = self.price[columns].tolist()
+        price = math.fsum(prices)
+        return below(price) if Fraction(price) > sum(map(Fraction, prices)) else price
 
-    def objective(self, index: IntArray, w: FloatArray, gamma: float, penalty: float) -> tuple[float, float]:
-        """1/2 |y - Xw|^2 + |w|^2 / (2 gamma) + penalty |S|, and how far it is off at most; infinite if all underflows.
+    def objective(self, index: IntArray, w: FloatArray, c: Certificate) -> tuple[float, float]:
+        """1/2 |y - Xw|^2 + |w|^2 / (2 gamma) + the price of S, and how far it is off at most (inf: all underflows).
 
         S is the whole `index`, also where w is zero. Here the ridge and the price are those that were given. The
         residual has twice the digits, so that large terms may cancel in it: it is off by a rounding of itself, and of
@@ -109,10 +114,10 @@ class Scaled:
         columns, scaled = self.X.take(index), self.coefficients(index, w)
         residual = precise_residual(self.y, columns, scaled)
         square, length = float(residual @ residual), float(np.linalg.norm(residual))
-        fraction, power = math.frexp(gamma)
+        fraction, power = math.frexp(c.gamma)
         even = power - power % 2
         root = np.ldexp(w, self._power - even // 2) / math.sqrt(fraction * 2 ** (power - even))
-        price = _ldexp(penalty, 2 * self._power) * index.size if index.size else 0.0
+        price = _ldexp(math.fsum(_prices(c)[index].tolist()), 2 * self._power) if index.size else 0.0
         value = 0.5 * square + 0.5 * float(root @ root) + price
         if value < _TINY and (np.any(self.y) or np.any(w)):
             return value, math.inf
@@ -130,29 +135,50 @@ class Scaled:
         return total(first, -0.5 * square, -charge)
 
     def terms(self, beta: FloatArray, error: FloatArray, columns: IntArray, d: FloatArray | None) -> FloatArray:
-        """Upper bounds on a_j = beta_j^2 / (2 (ridge_j + d_j)) - penalty, for beta known up to its errors.
+        """Upper bounds on a_j = beta_j^2 / (2 (ridge_j + d_j)) - price_j, for beta known up to its errors.
+
+        With a sign, max(0, sign_j beta_j)^2 in place of beta_j^2: over the w_j of that sign, and no others, beta_j w_j
+        less (ridge_j + d_j) / 2 w_j^2 is at most so much.
 
         Where ridge_j + d_j is not positive, nothing bounds what the column takes off, and a_j is infinite.
         """
         curvature = self.ridge[columns] if d is None else self.ridge[columns] + d
         with np.errstate(divide="ignore"):
-            half = (np.abs(beta) + error) / np.sqrt(2.0 * np.maximum(curvature, 0.0))
-        a = np.nextafter(half * half * (1.0 + 32 * _ROUNDOFF) + _TINY - self.penalty, np.inf)
+            sign = self.sign[columns]
+            reach = np.where(sign == 0, np.abs(beta) + error, np.maximum(sign * beta + error, 0.0))
+            half = reach / np.sqrt(2.0 * np.maximum(curvature, 0.0))
+        a = np.nextafter(half * half * (1.0 + 32 * _ROUNDOFF) + _TINY - self.price[columns], np.inf)
         return np.where(np.isnan(a), np.inf, a)
+
+
+def _prices(c: Certificate) -> FloatArray:
+    """What every column costs, as the certificate says it."""
+    return c.price if c.price.size else np.full(c.shape[1], c.penalty)
 
 
 def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
     """y - columns @ w with twice the digits of a double, rounded once at the end (Ogita, Rump and Oishi's Dot2)."""
+    high, low = residual_parts(y, columns, w)
+    return high + low
+
+
+def residual_parts(y: FloatArray, columns: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """y - columns @ w as a sum of two vectors, off by at most unit(k)^2 of the sizes of its k terms."""
     high, low = y.copy(), np.zeros_like(y)
     for x, factor in zip(columns.T, -w):
         product = x * factor
-        (x_high, x_low), (f_high, f_low) = _halves(x), _halves(factor)
-        lost = x_low * f_low - (((product - x_high * f_high) - x_low * f_high) - x_high * f_low)
+        lost = product_error(x, factor, product)
         moved = high + product
         part = moved - high
         low += ((high - (moved - part)) + (product - part)) + lost
         high = moved
-    return high + low
+    return high, low
+
+
+def product_error(a: Any, b: Any, product: Any) -> Any:
+    """a b less the computed product, exactly where nothing underflows (Dekker)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
 def _halves(x: Any) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -186,7 +187,14 @@ def _short_path(fitted: Fitted, seconds: float, threads: int | None) -> Path:
         force_in=fixed == 1,
         force_out=fixed == -1,
         certificate_limit=0.0,
+        sign=_signs(solution),
     )
+
+
+def _signs(solution: Solution) -> Any:
+    """The signs that the model's coefficients had to have."""
+    certificate = solution.certificate
+    return 0 if certificate is None or not certificate.sign.size else certificate.sign
 
 
 def _closest(fitted: Fitted, seconds: float, threads: int | None) -> Ranking:
@@ -195,11 +203,12 @@ def _closest(fitted: Fitted, seconds: float, threads: int | None) -> Ranking:
     return k_best(
         fitted.training.design,
         fitted.training.y,
-        solution.k if solution.penalty > 0 else solution.support.size,
+        solution.k if np.any(np.asarray(solution.penalty) > 0) else solution.support.size,
         solution.gamma,
         _MOST_LISTED,
         tolerance=_WITHIN,
-        penalty=solution.penalty or None,
+        penalty=solution.penalty if np.any(np.asarray(solution.penalty) > 0) else None,
+        sign=_signs(solution),
         time_limit=seconds,
         threads=threads,
         force_in=fitted.fixed == 1,
@@ -210,7 +219,7 @@ def _closest(fitted: Fitted, seconds: float, threads: int | None) -> Ranking:
 def with_known(found: Path, solution: Solution, training: Training) -> Path:
     """The path with the model itself in its place, where it is better or better proven than what a short path found."""
     places = [i for i, s in enumerate(found) if s.k == solution.support.size]
-    if not places or solution.penalty > 0 or solution.k != solution.support.size:
+    if not places or np.any(np.asarray(solution.penalty) > 0) or solution.k != solution.support.size:
         return found
     i = places[0]
     if (found[i].objective, -found[i].lower_bound) <= (solution.objective, -solution.lower_bound):

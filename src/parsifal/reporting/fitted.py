@@ -10,6 +10,7 @@ import numpy as np
 
 from parsifal.arrays import FixArray, FloatArray
 from parsifal.estimators.summary import worth_within
+from parsifal.problem.least_squares import LeastSquares, least_squares
 from parsifal.problem.problem import check_forced
 from parsifal.problem.solution import Solution
 from parsifal.problem.standardise import Training
@@ -62,6 +63,7 @@ class Fitted:
             force_in=model.force_in,
             force_out=model.force_out,
             values=model._worth,
+            refit=model.least_squares_,
         )
 
     @classmethod
@@ -79,6 +81,7 @@ class Fitted:
             force_in=force_in,
             force_out=force_out,
             values=None,
+            refit=least_squares(training, solution.support, solution.coef),
         )
 
     @classmethod
@@ -93,6 +96,7 @@ class Fitted:
         force_in: Any,
         force_out: Any,
         values: Sequence[Worth] | None,
+        refit: LeastSquares,
     ) -> Fitted:
         if solution.certificate is not None:
             # By index: names may not be known to the data that came with a report.
@@ -101,7 +105,13 @@ class Fitted:
         if values is None:
             values = worth_within(training, solution, np.flatnonzero(fixed < 0), work=_WORTH_WORK)
         rows = rows_of(
-            solution.support, solution.objective, coef=coef, standardized=solution.coef, names=names, values=values
+            solution.support,
+            solution.objective,
+            coef=training.unscaled(solution.coef)[0],
+            standardized=solution.coef,
+            names=names,
+            values=values,
+            refit=refit,
         )
         return cls(
             training=training,

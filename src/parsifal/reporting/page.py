@@ -107,11 +107,20 @@ def _sections(content: Content) -> list[str]:
 def _model(content: Content) -> str:
     if not content.rows:
         return _section("model", "The model", f"<p>No feature was chosen; the model is {content.intercept:.6g}.</p>")
-    head = ("feature", "coefficient", "standardised", "loss if left out", "best replacement", "loss with it")
+    head = (
+        "feature",
+        "coefficient",
+        "least squares",
+        "standardised",
+        "loss if left out",
+        "best replacement",
+        "loss with it",
+    )
     body = [
         (
             html.escape(row.feature),
             f"{row.coef:.6g}",
+            "-" if row.least_squares is None else f"{row.least_squares:.6g}",
             f"{row.standardized:.4g}",
             change_text(row.left_out),
             html.escape(row.replacement or "-"),
@@ -120,11 +129,11 @@ def _model(content: Content) -> str:
         for row in content.rows
     ]
     body += [
-        (f"{html.escape(name)} <em>(adjusted for)</em>", f"{coef:.6g}", "", "", "", "")
+        (f"{html.escape(name)} <em>(adjusted for)</em>", f"{coef:.6g}", "", "", "", "", "")
         for name, coef in content.adjusted
     ]
-    body.append(("<em>intercept</em>", f"{content.intercept:.6g}", "", "", "", ""))
-    table = _table("The chosen features", head, body, words=(0, 4), cards=True)
+    body.append(("<em>intercept</em>", f"{content.intercept:.6g}", "", "", "", "", ""))
+    table = _table("The chosen features", head, body, words=(0, 5), cards=True)
     return _section("model", "The model", table + _grid([_figure(charts.coefficients(content.rows))]))
 
 

@@ -102,8 +102,10 @@ class Checkpoint:
         self._point = point
         # The columns above the threshold that the working set lacks: what the next round would have added.
         p, fix = root.problem, root.fix[work.index]
-        tau = threshold(point.beta[work.index], fix, gamma=p.gamma, penalty=p.penalty, k=p.k)
-        size = np.where(root.fix >= 0, np.abs(point.beta), 0.0)
+        rules = p.rules_on(work.index)
+        tau = threshold(point.beta[work.index], fix, gamma=p.gamma, penalty=p.penalty, k=p.k, rules=rules)
+        magnitude = np.abs(point.beta) if p.rules is None else p.rules.sizes(point.beta, p.gamma)
+        size = np.where(root.fix >= 0, magnitude, 0.0)
         size[work.index] = 0.0
         most = max(100, work.index.size // 2)
         above = np.flatnonzero(size > tau)
@@ -231,12 +233,25 @@ def _identity(problem: Problem, rel_gap: float) -> Arrays:
         "forced_in": np.flatnonzero(problem.fix == 1),
         "forced_out": np.flatnonzero(problem.fix == -1),
         "y": np.frombuffer(digest, np.uint8),
+        "rules": _rules_digest(problem),
     }
+
+
+def _rules_digest(problem: Problem) -> npt.NDArray[np.uint8]:
+    """Prices, signs and side constraints in few bytes; none where columns are all alike."""
+    if problem.rules is None:
+        return np.zeros(0, dtype=np.uint8)
+    rules, digest = problem.rules, hashlib.blake2b(digest_size=16)
+    rows = rules.rows
+    for array in (rules.price, rules.sign, rows.offset, rows.column, rows.coef, rows.upper):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
     for name, value in asked.items():
-        there = saved.get(name)
+        # Files from before there were any say nothing about them.
+        there = saved.get(name, np.zeros(0, dtype=np.uint8) if name == "rules" else None)
         # gamma="auto" comes from sums, whose rounding depends on how X was cut into blocks.
         same = there is not None and (
             bool(np.isclose(there, value, rtol=1e-12, atol=0.0))
@@ -244,7 +259,8 @@ def _compare(path: Path, saved: Arrays, asked: Arrays) -> None:
             else np.array_equal(there, value)
         )
         if not same:
-            what = "another y" if name == "y" else f"{name} = {there}, not {value}"
+            special = {"y": "another y", "rules": "other signs, prices or constraints"}
+            what = special.get(name, f"{name} = {there}, not {value}")
             raise InputError(f"checkpoint {path} is of another problem: {what}; delete the file to start anew")
 
 
@@ -320,6 +336,7 @@ def _saved_quadratic(p: Problem, saved: Arrays) -> Quadratic:
         gamma=p.gamma,
         penalty=p.penalty,
         k=p.k,
+        rules=p.rules_on(saved["reduced_index"]),
         rounding=Rounding(norm=norm, **{name: max(float(saved[f"rounding_{name}"]), least[name]) for name in ROUNDING}),
     )
 

@@ -27,6 +27,7 @@ from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Solution
 from parsifal.proof.certificate import Certificate
 from parsifal.proof.checker import provable_bound
+from parsifal.proof.completions import OutOfEffort
 from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.record import make_certificate
 from parsifal.solver.reuse import Handover
@@ -35,6 +36,7 @@ from parsifal.solver.rounds import solve_root
 from parsifal.solver.tree import SearchResult, run_search
 
 _MOST_RECHECKED = 2000  # records of a proof
+_MOST_PLACES, _PLACES_A_SECOND = 10_000, 500  # that are gone through for its exhausted records
 _SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 _FINER_WORK = 2e7  # nodes of the second search times the square of its columns
@@ -212,7 +214,7 @@ class _Solve:
     def _polished(self, root: Root) -> bool:
         """Whether a look at the columns has found a better support."""
         p, before = self.problem, root.incumbent.objective
-        if p.n * p.p > MOST_ENTRIES or not self._in_time:
+        if p.n * p.p > MOST_ENTRIES or not self._in_time or p.rules is not None:
             return False
         with suppress(TimeUp), limited(deadline=self._deadline, threads=self.options.threads):
             root.offer(Polish(p).best(root.incumbent))
@@ -256,10 +258,15 @@ class _Solve:
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
-            # Half of the claim's margin is left for another machine's arithmetic.
-            proven = max(_provable(certificate, self.problem, delicate) - 0.5 * root.margin, root.policy.floor)
-            lower_bound = min(proven if short else min(proven, lower_bound), objective)
-            certificate = replace(certificate, lower_bound=lower_bound)
+            # Half of the claim's margin is left for another machine's arithmetic; where that is delicate, all that the
+            # gap allows.
+            effort = min(_MOST_PLACES, _PLACES_A_SECOND * max(self._deadline - time.monotonic(), 0.0))
+            proven = _provable(certificate, self.problem, delicate, effort)
+            if proven is not None:
+                proven = max(proven - 0.5 * root.margin, root.policy.floor)
+                proven = min(proven, root.policy.enough(objective)) if delicate else proven
+                lower_bound = min(proven if short else min(proven, lower_bound), objective)
+                certificate = replace(certificate, lower_bound=lower_bound)
         if self._above(root):
             status: Status = "gap_open" if at.exhausted else at.status
         else:
@@ -282,7 +289,7 @@ class _Solve:
             status=status,
             rel_gap=root.rel_gap,
             k=problem.k,
-            penalty=problem.penalty,
+            penalty=problem.prices,
             gamma=problem.gamma,
             stats={
                 "nodes": sum(found.nodes for found in searches),
@@ -330,10 +337,13 @@ class _Solve:
         return self._seconds < _BEFORE_RECHECK * self.options.time_limit
 
 
-def _provable(certificate: Certificate, problem: Problem, delicate: bool) -> float:
+def _provable(certificate: Certificate, problem: Problem, delicate: bool, effort: float) -> float | None:
     """What the checker proves from the design; where the last digits matter, also from the plain array, whose products
-    round otherwise."""
+    round otherwise. None where that would take long: then the claim rests on the solver's own arithmetic."""
     X: list[Any] = [problem.design]
     if delicate and problem.n * problem.p <= _SMALL:
         X.append(problem.design.columns(np.arange(problem.p)))
-    return min(provable_bound(certificate, data, problem.y) for data in X)
+    try:
+        return min(provable_bound(certificate, data, problem.y, effort=effort) for data in X)
+    except OutOfEffort:
+        return None

@@ -71,5 +71,10 @@ class GapPolicy:
         """The bound as it is reported: `lower_bound` less the margin, never above the objective."""
         return max(reconcile(objective, lower_bound, self.empty) - self.margin(objective), self.floor)
 
+    def enough(self, objective: float) -> float:
+        """A bound that closes the gap, and no more than that: what is above it is room for other arithmetic."""
+        target = self.target(objective)
+        return target - 0.99 * self.rel_gap * abs(target)
+
     def _kept(self, objective: float, lower_bound: float) -> float:
         return max(min(lower_bound, self.target(objective)) - self.margin(objective), self.floor)

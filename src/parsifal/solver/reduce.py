@@ -104,6 +104,7 @@ class Reduced:
             beta0=beta0[keep],
             ls0=ls0,
             rounding=replace(rounding, norm=rounding.norm[keep]),
+            rules=None if q.rules is None else q.rules.take(keep),
         )
         return Reduced(problem=self.problem, index=self.index[keep], fix=fix[keep], survivors=quadratic)
 
@@ -113,9 +114,9 @@ def fit_in_time(problem: Problem, support: IntArray, columns: FloatArray | None 
     p = problem
     if p.n * support.size**2 <= _MOMENT and (columns is not None or p.design.cheap_columns):
         with unhurried():
-            return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns)
+            return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns, p.rules)
     check_time()
-    return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns)
+    return fit_support(p.design, p.y, support, p.gamma, p.penalty, columns, p.rules)
 
 
 def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
@@ -137,6 +138,7 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
             v0=v0,
             beta0=product(columns, work.alpha[:, None])[:, 0],
             rounding=work.rounding(gram),
+            rules=problem.rules_on(index),
         )
         return Reduced(problem=problem, index=index, fix=fix[index], survivors=quadratic)
     if missing.size:
@@ -155,6 +157,7 @@ def hold(problem: Problem, index: IntArray, fix: FixArray, memory_limit: float) 
     n, space = problem.n, room(memory_limit)
     free = space - held_bytes(n, index.size, threads=thread_limit(), k=problem.k)
     asked: dict[str, Any] = {"y": problem.y, "gamma": problem.gamma, "penalty": problem.penalty, "k": problem.k}
+    asked["rules"] = problem.rules_on(index)
     survivors: Survivors
     if free >= (1 - _MOST_COLUMNS) * space:
         survivors = HeldColumns(columns=gather_columns(problem.design, index), cache=_CACHE_SHARE * free, **asked)

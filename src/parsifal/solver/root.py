@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from parsifal.arrays import FixArray, FloatArray, IntArray
-from parsifal.bound.dual import DualPoint, price_below
+from parsifal.bound.dual import DualPoint, price_below, sum_below
 from parsifal.bound.fixing import fix_columns
 from parsifal.bound.ridge_loss import fit_support
 from parsifal.bound.rounding import sum_unit
 from parsifal.bound.tightening import Tightened
+from parsifal.errors import InputError
+from parsifal.problem.feasible import first_allowed
 from parsifal.problem.gap import Status, resolution
 from parsifal.problem.problem import Problem
 from parsifal.problem.solution import Incumbent
@@ -180,10 +182,10 @@ class Root:
     def offer(self, candidate: Incumbent) -> None:
         """Take over a better solution, if it respects what is forced."""
         p, support = self.problem, candidate.support
-        allowed = support.size <= p.k and not np.any(p.fix[support] < 0)
+        allowed = support.size <= p.k and not np.any(p.fix[support] < 0) and p.allows(support)
         complete = np.count_nonzero(p.fix[support] == 1) == np.count_nonzero(p.fix == 1)
         if candidate.objective < self.incumbent.objective and allowed and complete:
-            self.incumbent = candidate
+            self.incumbent = without_idle(p, candidate)
 
     def raise_bound(self, bound: float) -> None:
         """Take over a bound on the supports that fixing has left; those it has not are bounded by the cutoff."""
@@ -208,8 +210,16 @@ class Root:
         the cutoff is left.
         """
         p, fixed_before = self.problem, self._fixed
+        rules = p.rules_on(index)
         new, count = fix_columns(
-            dual.safe_beta, old, bound=dual.bound, cutoff=self.cutoff, gamma=gamma or p.gamma, penalty=p.penalty, k=p.k
+            dual.safe_beta(rules),
+            old,
+            bound=dual.bound,
+            cutoff=self.cutoff,
+            gamma=gamma or p.gamma,
+            penalty=p.penalty,
+            k=p.k,
+            rules=rules,
         )
         changed = np.flatnonzero(new != old)
         columns = changed if index is None else index[changed]
@@ -229,6 +239,12 @@ class Root:
         )
         # In this order, since Ctrl-C may come between any two lines: no bound without the record that proves it.
         self.lower_bound = max(self.lower_bound, min(dual.bound, self.cutoff) if fixed_before else dual.bound)
+        if rules is not None and count > 0:
+            # What side constraints imply has no place in the record: whoever checks it finds out again.
+            new, possible = rules.propagate(new)
+            count = int(np.count_nonzero(new != old)) if possible else -1
+            changed = np.flatnonzero(new != old)
+            columns = changed if index is None else index[changed]
         self.fix[columns] = new[changed]
         if count < 0:
             self.raise_bound(self.cutoff)
@@ -281,6 +297,33 @@ class Root:
         self.largest_square, self.solves = largest_square, solves
 
 
+def without_idle(problem: Problem, fit: Incumbent) -> Incumbent:
+    """The fit without the columns that their sign holds at zero, as far as what is asked allows."""
+    p = problem
+    if p.rules is None or not p.rules.signed:
+        return fit
+    support = fit.support
+    for j in fit.support[(fit.coef == 0) & (p.fix[fit.support] == 0)]:
+        fewer = support[support != j]
+        if p.allows(fewer):
+            support = fewer
+    if support.size == fit.support.size:
+        return fit
+    smaller = fit_support(p.design, p.y, support, p.gamma, p.penalty, rules=p.rules)
+    # Without columns of zero coefficient nothing but rounding can make it larger.
+    return smaller if smaller.objective <= fit.objective else fit
+
+
+def _first_start(problem: Problem, forced: IntArray) -> IntArray:
+    """The columns forced in, with what side constraints ask for besides."""
+    if problem.rules is None or problem.rules.rows.count == 0:
+        return forced
+    found = first_allowed(problem.rules, problem.fix, problem.k)
+    if found is None:
+        raise InputError("no support satisfies the constraints; drop one of them, or raise k")
+    return found
+
+
 def start_root(
     problem: Problem,
     *,
@@ -295,8 +338,10 @@ def start_root(
     With `relative`, pruning goes by the relative gap alone, however small the objective is.
     """
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
-    fits = [fit_support(problem.design, problem.y, s, problem.gamma, problem.penalty) for s in starts or [forced]]
-    floor = price_below(problem.penalty, forced.size)
+    p = problem
+    starts = [start for start in starts if p.allows(start)] or [_first_start(p, forced)]
+    fits = [fit_support(p.design, p.y, start, p.gamma, p.penalty, rules=p.rules) for start in starts]
+    floor = price_below(p.penalty, forced.size) if p.rules is None else sum_below(p.rules.price[forced])
     return Root(
         problem=problem,
         policy=GapPolicy(
@@ -306,7 +351,7 @@ def start_root(
             empty=problem.empty_objective,
             ceiling=ceiling,
         ),
-        incumbent=min(fits, key=lambda fit: fit.objective),
+        incumbent=without_idle(p, min(fits, key=lambda fit: fit.objective)),
         fix=problem.fix.copy(),
         lower_bound=floor,
         memory_limit=memory_limit,

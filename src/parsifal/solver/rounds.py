@@ -20,6 +20,7 @@ from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.tightening import Tightened, strain, tighten_all
 from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.deadline import TimeUp, limited, seconds_left
+from parsifal.errors import InputError
 from parsifal.problem.gap import relative_gap
 from parsifal.solver.reduce import Reduced, columns_fit, fit_in_time, gram_pays, hold, reduce
 from parsifal.solver.reuse import Handover
@@ -30,6 +31,9 @@ _RESTART_GAP = 0.01
 
 # Seconds that the first round gets however short the limit: an answer without it would be the warm start and no bound.
 _FIRST_ROUND = 0.2
+# Squares of smaller norms are no longer exact in all their digits.
+_LEAST_NORM = 1e-140
+_COLUMNS_AT_ONCE = 256
 
 
 def solve_root(
@@ -71,9 +75,20 @@ def solve_root(
         )
 
 
+def _refuse_underflow(root: Root, norms: FloatArray) -> None:
+    """A column whose squares underflow looks like one of zeros, and without a ridge its units do not matter."""
+    small = np.flatnonzero((norms < _LEAST_NORM) & (root.fix >= 0))
+    for start in range(0, small.size, _COLUMNS_AT_ONCE):
+        index = small[start : start + _COLUMNS_AT_ONCE]
+        size = np.abs(root.problem.design.columns(index)).max(axis=0, initial=0.0)
+        for j, largest in zip(index[size > 0], size[size > 0]):
+            raise InputError(f"column {j} has entries of about {largest:.0e}, too small to square; rescale the column")
+
+
 def _gather_all(root: Root, work: WorkingSet) -> None:
     """Without a ridge no read fixes a column: as long as they are few enough, all of them are gathered."""
-    beta, _ = work.read(root.problem.y)
+    beta, norms = work.read(root.problem.y)
+    _refuse_underflow(root, norms)
     root.begin_without_ridge(beta)
     if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
         work.add(np.setdiff1d(np.flatnonzero(root.fix >= 0), work.index))

@@ -25,9 +25,9 @@ from parsifal.solver.root import Root
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
 _HELD_BYTES = 1 << 28
-# gamma |x|^2 above which nodes are also closed by going through their completions: with a stronger ridge the relaxation
-# is the better bound.
-_WEAK_RIDGE = 1e5
+# gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
+# too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
+_COMPLETIONS_ABOVE = 0.0
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -83,7 +83,9 @@ def run_search(
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
         # They need the products of all columns.
-        completions=root.problem.gamma * root.largest_square > _WEAK_RIDGE and isinstance(q, Quadratic),
+        completions=root.problem.rules is None
+        and root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
+        and isinstance(q, Quadratic),
     )
     try:
         r = _core.search(
@@ -132,7 +134,8 @@ def _data(reduced: Reduced) -> FloatArray | None:
 def twins(reduced: Reduced) -> IntArray:
     """For each column the nearest earlier one that it repeats exactly (up to sign), or -1.
 
-    Of two equal columns the earlier goes first: every support with only the later one has an equal with the earlier.
+    Of two equal columns the earlier goes first: every support with only the later one has an equal with the earlier, if
+    the same is asked of both.
     """
     if isinstance(reduced.survivors, HeldColumns):
         return _equal_columns(reduced, reduced.survivors.columns)
@@ -142,22 +145,40 @@ def twins(reduced: Reduced) -> IntArray:
     diagonal = np.diag(gram)
     twin = np.full(diagonal.size, -1, dtype=np.int64)
     # What the user forces breaks the symmetry.
-    usable = (diagonal > 0) & (reduced.problem.fix[reduced.index] == 0)
+    usable = (diagonal > 0) & _exchangeable(reduced)
     order = np.argsort(diagonal, kind="stable")
     for a, b in itertools.pairwise(order[usable[order]]):
         first, later = min(a, b), max(a, b)
         if abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
             continue
         x, z = reduced.problem.design.columns(reduced.index[[first, later]]).T
-        if np.array_equal(x, z) or np.array_equal(x, -z):
+        if (np.array_equal(x, z) and _same_rules(reduced, first, later, 1)) or (
+            np.array_equal(x, -z) and _same_rules(reduced, first, later, -1)
+        ):
             twin[later] = first
     return twin
+
+
+def _exchangeable(reduced: Reduced) -> npt.NDArray[np.bool_]:
+    """Columns that are neither forced nor named by a side constraint."""
+    free = np.asarray(reduced.problem.fix[reduced.index] == 0)
+    rules = reduced.problem.rules
+    return free if rules is None else free & ~np.isin(reduced.index, rules.rows.column)
+
+
+def _same_rules(reduced: Reduced, first: int, later: int, side: int) -> bool:
+    """Whether price and sign are the same for two columns, the later one `side` times the first."""
+    rules = reduced.problem.rules
+    if rules is None:
+        return True
+    i, j = reduced.index[first], reduced.index[later]
+    return bool(rules.price[i] == rules.price[j] and rules.sign[i] == side * rules.sign[j])
 
 
 def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
     """`twins` of columns that are at hand."""
     twin = np.full(columns.shape[1], -1, dtype=np.int64)
-    free = reduced.problem.fix[reduced.index] == 0
+    free = _exchangeable(reduced)
     last: dict[bytes, int] = {}
     for j in np.flatnonzero(free):
         if j % 1024 == 0:
@@ -170,6 +191,9 @@ def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
         key = hashlib.blake2b((column * np.sign(first[0]) + 0.0).tobytes()).digest()
         earlier = last.get(key)
         if earlier is not None and np.array_equal(np.abs(columns[:, earlier]), np.abs(column)):
+            side = 1 if np.array_equal(columns[:, earlier], column) else -1
+            if not _same_rules(reduced, earlier, int(j), side):
+                continue
             twin[j] = earlier
         last[key] = int(j)
     return twin

@@ -191,7 +191,7 @@ def saved_model(
         recipe=recipe,
         codes=encoded.codes,
         source=source,
-        problem={"k": solution.k, "gamma": solution.gamma, "penalty": solution.penalty},
+        problem={"k": solution.k, "gamma": solution.gamma, "penalty": np.asarray(solution.penalty).tolist()},
         result={
             "status": solution.status,
             "objective": solution.objective,

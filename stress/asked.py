@@ -1,0 +1,205 @@
+"""`python -m stress.asked --count 2000`: signs, prices, side constraints, forced columns and weak ridges in every
+combination, the search against all supports and, where they can, against the cutting planes; with certificates,
+threads and `k_best`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import parsifal as pf
+from oracles.asked import Asked
+from parsifal.constraints import AtMost, Constraint, Exclude, Implies, Linear
+
+FloatArray = npt.NDArray[np.float64]
+
+_CLOSE = 2e-6  # relative: the gap that is allowed, and a little
+_FLOOR = 1e-9  # of y'y
+
+
+class Case:
+    """A random problem, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        rng = self.rng = np.random.default_rng([20, seed])
+        self.seed = seed
+        # The bits of the seed say what is asked, so that every combination comes up equally often.
+        signs, prices, rows, forced, weak = ((seed >> bit) & 1 for bit in range(5))
+        n, p = int(rng.integers(4, 25)), int(rng.integers(3, 9))
+        self.k = int(rng.integers(1, p + 1))
+        X = rng.normal(size=(n, p))
+        if rng.random() < 0.3:
+            X = X @ (np.eye(p) + rng.normal(size=(p, p)))
+        if rng.random() < 0.25:
+            X[:, 1] = X[:, 0] * rng.choice([-1, 1])
+        if rng.random() < 0.1:
+            X *= 10.0 ** rng.integers(-3, 4, size=p)
+        self.X = X
+        self.y = X @ (rng.normal(size=p) * (rng.random(p) < 0.5)) + rng.normal(size=n) * rng.choice([0.1, 1, 3])
+        scale = float(np.mean(np.einsum("ij,ij->j", X, X)))
+        self.gamma = float(10 ** (rng.uniform(4, 7) if weak else rng.uniform(-1.5, 2))) / scale
+        half = 0.5 * float(self.y @ self.y)
+        self.penalty: Any = float(rng.choice([0.0, 0.03])) * rng.random() * half or None
+        if prices:
+            self.penalty = rng.choice([0, 0.1, 1], size=p) * rng.random(p) * 0.1 * half
+        self.sign = np.zeros(p, dtype=np.int64)
+        if signs:
+            self.sign = np.ones(p, dtype=np.int64) if rng.random() < 0.4 else rng.integers(-1, 2, size=p)
+        self.constraints = self._constraints(p) if rows else []
+        self.force_in = [int(rng.integers(p))] if forced and rng.random() < 0.7 else []
+        outs = [int(rng.integers(p))] if forced else []
+        self.force_out = [j for j in outs if j not in self.force_in]
+
+    def _constraints(self, p: int) -> list[Constraint]:
+        rng = self.rng
+        out: list[Constraint] = []
+        for _ in range(int(rng.integers(1, 4))):
+            columns = [int(j) for j in rng.choice(p, size=int(rng.integers(2, min(p, 4) + 1)), replace=False)]
+            kind = int(rng.integers(5))
+            if kind == 0:
+                out.append(AtMost(columns, int(rng.integers(0, len(columns)))))
+            elif kind == 1:
+                out.append(Exclude(*columns))
+            elif kind in (2, 3):
+                out.append(Implies(columns[0], columns[1:], any=kind == 3))
+            else:
+                coefs = {j: float(rng.choice([1, 2, -1, 0.3, 0.7])) for j in columns}
+                lower, upper = rng.choice([-np.inf, 0, 1]), rng.choice([1, 1.5, 2])
+                out.append(Linear(coefs, lower=float(lower), upper=float(upper)))
+        return out
+
+    def allowed(self, support: frozenset[int]) -> bool:
+        """Whether a support is what was asked for, by the words of the constraints."""
+        if not support.issuperset(self.force_in) or support & set(self.force_out):
+            return False
+        return all(_holds(constraint, support) for constraint in self.constraints)
+
+    @property
+    def price(self) -> FloatArray:
+        """The price of every column."""
+        return np.zeros(self.X.shape[1]) + (0.0 if self.penalty is None else self.penalty)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `solve` and `k_best` have in common."""
+        return {
+            "k": self.k,
+            "gamma": self.gamma,
+            "penalty": self.penalty,
+            "sign": self.sign if self.sign.any() else 0,
+            "constraints": self.constraints or None,
+            "force_in": self.force_in or None,
+            "force_out": self.force_out or None,
+        }
+
+
+def _holds(constraint: Constraint, support: frozenset[int]) -> bool:
+    if isinstance(constraint, Implies):
+        needs = constraint.needs if isinstance(constraint.needs, list) else [constraint.needs]
+        some = [need in support for need in needs]
+        return constraint.column not in support or (any(some) if constraint.any else all(some))
+    if isinstance(constraint, Linear):
+        total = sum(coef for j, coef in constraint.coefs.items() if j in support)
+        return bool(constraint.lower - 1e-9 <= total <= constraint.upper + 1e-9)
+    count = constraint.count if isinstance(constraint, AtMost) else 1
+    return len(support.intersection(constraint.columns)) <= count  # type: ignore[arg-type]
+
+
+def faults_of(
+    seed: int, *, exact: bool = False, planes: str | None = None, ranked: bool = False
+) -> tuple[str, list[str]]:
+    """How the problem of this seed ended, and everything that is wrong with it."""
+    case = Case(seed)
+    asked = Asked(
+        X=case.X, y=case.y, k=case.k, gamma=case.gamma, price=case.price, sign=case.sign, allowed=case.allowed
+    )
+    values = asked.values()
+    threads = 1 + seed % 2
+    try:
+        found = pf.solve(case.X, case.y, **case.arguments, fit_intercept=False, threads=threads)
+    except pf.InputError as error:
+        told = [] if not values or len(case.force_in) > case.k else [f"refused though there is an answer: {error}"]
+        return "refused", told
+    if not values:
+        return found.status, ["an answer where no support is allowed"]
+    faults = _answer_faults(case, values, found, "search")
+    check = found.check(case.X, case.y, exact=exact)
+    if not check:
+        faults.append(f"the certificate does not pass: {check.reason}")
+    if planes is not None and not case.sign.any() and not isinstance(case.penalty, np.ndarray):
+        other = pf.solve(case.X, case.y, **case.arguments, fit_intercept=False, method="cutting-plane", backend=planes)
+        faults += _answer_faults(case, values, other, planes)
+    if ranked:
+        faults += _ranking_faults(case, values)
+    return found.status, faults
+
+
+def _answer_faults(case: Case, values: dict[frozenset[int], float], found: pf.Solution, who: str) -> list[str]:
+    best = min(values.values())
+    tolerance = _CLOSE * best + _FLOOR * float(case.y @ case.y)
+    faults = []
+    if found.status not in ("optimal", "precision"):
+        faults.append(f"{who}: ended with {found.status}")
+    if abs(found.objective - best) > tolerance:
+        faults.append(f"{who}: objective {found.objective!r}, but the best is {best!r}")
+    if found.lower_bound > best + 1e-11 * float(case.y @ case.y):
+        faults.append(f"{who}: lower bound {found.lower_bound!r} above the best, {best!r}")
+    if not case.allowed(frozenset(found.support.tolist())):
+        faults.append(f"{who}: support {found.support} is not allowed")
+    if np.any(case.sign * found.coef < 0):
+        faults.append(f"{who}: a coefficient has the wrong sign")
+    return faults
+
+
+def _ranking_faults(case: Case, values: dict[frozenset[int], float]) -> list[str]:
+    """`k_best` against the list of all supports of the sizes that it lists."""
+    ranking = pf.k_best(case.X, case.y, **case.arguments, count=5, threads=1)
+    sizes = {len(s) for s in values}
+    priced = bool(np.any(case.price))
+    size = max(sizes)
+    meant = sorted(value for s, value in values.items() if priced or len(s) == size)[:5]
+    got = [entry.objective for entry in ranking]
+    tolerance = 1e-5 * meant[-1] + 10 * _FLOOR * float(case.y @ case.y)
+    if len(got) != len(meant) or np.any(np.abs(np.array(got) - np.array(meant)) > tolerance):
+        return [f"k_best lists {got}, but the best are {meant}"]
+    return []
+
+
+def main() -> int:
+    """Run; the exit code is 1 if anything disagreed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2000, help="problems")
+    parser.add_argument("--start", type=int, default=0, help="seed of the first")
+    parser.add_argument("--planes", default="highs", help="backend of the cutting planes, every tenth problem; none")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="stop after so long")
+    args = parser.parse_args()
+    ended: Counter[str] = Counter()
+    started, bad = time.monotonic(), 0
+    warnings.simplefilter("ignore")
+    for seed in range(args.start, args.start + args.count):
+        if time.monotonic() - started > args.seconds:
+            break
+        planes = args.planes if args.planes != "none" and seed % 10 < 2 else None
+        try:
+            status, faults = faults_of(seed, exact=seed % 7 == 0, planes=planes, ranked=seed % 5 == 0)
+        except Exception as error:
+            status, faults = "failed", [f"{type(error).__name__}: {error}"]
+        ended[status] += 1
+        for fault in faults:
+            bad += 1
+            print(f"problem {seed}: {fault}", flush=True)
+    took = time.monotonic() - started
+    print(f"{sum(ended.values())} problems in {took:.0f} s: {dict(ended)}; {bad} disagreements")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
