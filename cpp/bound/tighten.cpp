@@ -21,8 +21,12 @@ bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
 
 // Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
 std::vector<bool> dependent(const MatrixXd& gram) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram);
     std::vector<bool> mark(static_cast<size_t>(gram.rows()), false);
+    // Mostly there are none, which a factorisation says at a fraction of the price.
+    MatrixXd less = gram;
+    less.diagonal().array() -= 1e-8;
+    if (less.llt().info() == Eigen::Success) return mark;
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram);
     for (Index e = 0; e < gram.rows() && eigen.eigenvalues()[e] < 1e-8; ++e)
         for (Index j = 0; j < gram.rows(); ++j)
             if (std::abs(eigen.eigenvectors()(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
@@ -42,12 +46,16 @@ MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, 
 }
 
 // Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
-// c'd / mu + log det(G - diag(d)) + sum log d.
-VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton, const Alarm& alarm) {
+// c'd / mu + log det(G - diag(d)) + sum log d. `start` is such a d, or zero.
+VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, const VectorXd& start, int max_newton,
+                        const Alarm& alarm) {
     const Index m = gram.rows();
-    const double smallest = Eigen::SelfAdjointEigenSolver<MatrixXd>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0];
-    if (!(smallest > 1e-9)) return VectorXd::Zero(m);
-    VectorXd d = VectorXd::Constant(m, 0.5 * smallest), trial(m);
+    Eigen::LLT<MatrixXd> whole(gram);
+    if (whole.info() != Eigen::Success) return VectorXd::Zero(m);
+    // G is at least e_j e_j' / (G^-1)_jj for every j, and hence at least the mean of these.
+    const VectorXd single = whole.solve(MatrixXd::Identity(m, m)).diagonal().cwiseInverse();
+    if (!(single.minCoeff() > 1e-9)) return VectorXd::Zero(m);
+    VectorXd d = 0.5 / static_cast<double>(m) * single, trial(m);
     Eigen::LLT<MatrixXd> factor;
     MatrixXd a(m, m), inverse(m, m), hessian(m, m);
     auto factorise = [&](const VectorXd& at) {
@@ -59,8 +67,14 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton,
     auto barrier = [&](const VectorXd& at, double mu) {
         return c.dot(at) / mu + 2 * factor.matrixLLT().diagonal().array().log().sum() + at.array().log().sum();
     };
-    if (!factorise(d)) return VectorXd::Zero(m);
     double mu = 1e-2;
+    trial = 0.9 * start + 0.1 * d;
+    if (c.dot(trial) > c.dot(d) && factorise(trial)) {
+        d = trial;
+        mu = 0.25 * c.dot(d) / static_cast<double>(m);
+    } else if (!factorise(d)) {
+        return VectorXd::Zero(m);
+    }
     for (int newton = 0; newton < max_newton && !alarm.rings(); ++newton) {
         const double value = barrier(d, mu);
         inverse = factor.solve(MatrixXd::Identity(m, m));
@@ -92,7 +106,7 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, int max_newton,
 }  // namespace
 
 VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma,
-                    const Alarm& alarm) {
+                    const Alarm& alarm, const VectorXd* start) {
     const Index m = original.rows();
     VectorXd d = VectorXd::Zero(m);
     // Columns to unit diagonal: nothing here should see the user's units. A zero column has nothing to give.
@@ -109,28 +123,29 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     for (Index a = 0; a < gram.rows(); ++a) (mark[static_cast<size_t>(a)] ? other : keep).push_back(a);
     if (keep.empty()) return d;
     const MatrixXd rest = other.empty() ? gram : schur_complement(gram, keep, other);
-    VectorXd c(keep.size());
+    VectorXd c(keep.size()), known = VectorXd::Zero(static_cast<Index>(keep.size()));
     for (size_t a = 0; a < keep.size(); ++a) {
         const Index j = keep[a];
         c[static_cast<Index>(a)] = weight[nonzero[static_cast<size_t>(j)]] * squared[j];
+        if (start) known[static_cast<Index>(a)] = std::max(0.0, (*start)[nonzero[static_cast<size_t>(j)]] / squared[j]);
     }
     if (!(c.maxCoeff() > 0)) return d;
     c /= c.maxCoeff();
-    const VectorXd kept = barrier_method(rest, c, max_newton, alarm);
+    const VectorXd kept = barrier_method(rest, c, known, max_newton, alarm);
 
-    VectorXd part = VectorXd::Zero(gram.rows());
+    VectorXd found = VectorXd::Zero(gram.rows());
     // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
-        part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
+        found[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
     // The ridge must not lose much to the columns that have nothing to give.
     const double taken = 2 * static_cast<double>(gram.rows()) * unit;
     if (gamma * taken * squared.maxCoeff() > 0.1) return d;
     // Whatever came out, only a diagonal that a factorisation confirms is used.
     for (double t = 1; t > 0.1; t *= 0.8)
-        if (positive(gram, t * part, unit)) {
+        if (positive(gram, t * found, unit)) {
             for (size_t a = 0; a < nonzero.size(); ++a)
-                d[nonzero[a]] = (t * part[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
+                d[nonzero[a]] = (t * found[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
             return d;
         }
     return d;

@@ -12,8 +12,9 @@ namespace parsifal {
 // of G's entries relative to the columns' norms, and of a factorisation's (Rounding::unit_for(m)). From what the
 // barrier method found, 2 m unit |x_j|^2 is taken off every entry, so that the columns' exact Gram matrix less diag(d)
 // is positive semidefinite beyond rounding; hence columns that depend on each other, which have nothing to give, have a
-// slightly negative d. Zero if there is nothing to gain. When the alarm rings it takes no more steps.
+// slightly negative d. Zero if there is nothing to gain. When the alarm rings it takes no more steps. `start` is a
+// diagonal that is known already, to begin with.
 VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton, double unit, double gamma,
-                    const Alarm& alarm = Alarm::never());
+                    const Alarm& alarm = Alarm::never(), const VectorXd* start = nullptr);
 
 }  // namespace parsifal

@@ -18,6 +18,14 @@ constexpr double near_threshold = 0.75;
 // A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
 // the linear algebra is on the focus, saves little.
 constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
+// Of a frame with a diagonal: every new one gets its own, for its columns and its point, which is most of the price.
+constexpr double tight_shrink = 0.95;
+// A node's diagonal: steps from nothing and from its parent's, and the weight of the columns that gain nothing by it at
+// the node's point, relative to the one that gains most.
+constexpr int first_steps = 25, tight_steps = 8;
+constexpr double least_weight = 0.3;
+// Columns whose cosine, ridge and all, is this near to one make sets that inner products hardly tell apart.
+constexpr double twin_distance = 1e-8;
 
 Index count_live(const Fixes& fix) {
     Index live = 0;
@@ -40,21 +48,47 @@ FrameState LeastSquares::save(const Frame& frame) const {
     return {frame.columns, frame.diagonal, frame.v0.cwiseProduct(frame.scale), frame.tightened, frame.id};
 }
 
-// Where the root could be tightened, doing so again for fewer columns takes more time than it saves
-// (docs/decisions.md); where it could not, the first chance is taken.
-bool LeastSquares::first_chance(const Frame& frame, Index live) const {
-    return !frame.tightened && live < rank_ && live <= tighten_at_most_ && live > 1;
-}
+bool LeastSquares::can_tighten(Index live) const { return live < rank_ && live <= tighten_at_most_ && live > 1; }
 
 bool LeastSquares::worth_narrowing(const Frame& frame, const Fixes& fix) const {
     const Index live = count_live(fix);
-    const double worth = frame.size() > wide_frame ? wide_shrink : narrow_shrink;
-    return first_chance(frame, live) || !(static_cast<double>(live) > worth * static_cast<double>(frame.size()));
+    if (can_tighten(live) && !frame.tightened) return true;
+    const bool tight = can_tighten(live) && (frame.diagonal.array() > 0).any();
+    const double worth = frame.size() > wide_frame ? wide_shrink : tight ? tight_shrink : narrow_shrink;
+    return !(static_cast<double>(live) > worth * static_cast<double>(frame.size()));
+}
+
+// What a unit of the diagonal is worth to the bound at the point v of the old frame, for the columns that are not out:
+// w_j^2 (1 / s_j - 1) to first order, s about |v_j|; nothing for a column that is in.
+VectorXd LeastSquares::weights(const Frame& old, const Fixes& fix, const VectorXd& v, const VectorXd& squares) const {
+    const auto room = static_cast<double>(std::max<Index>(root_.room(fix), 1));
+    double total = 0, most = 0;
+    for (Index a = 0; a < old.size(); ++a)
+        if (fix[a] == 0) total += std::abs(v[a]);
+    VectorXd weight = VectorXd::Zero(squares.size());
+    for (Index a = 0, b = 0; a < old.size(); ++a) {
+        if (fix[a] < 0) continue;
+        if (fix[a] == 0 && v[a] != 0) {
+            const double w = v[a] * old.scale[a], s = std::min(1.0, std::abs(v[a]) * room / total);
+            weight[b] = w * w * (1 / s - 1);
+            most = std::max(most, weight[b] * squares[b]);
+        }
+        ++b;
+    }
+    // Without a ridge every column needs its part, those that are in too.
+    const double kept = std::isfinite(root_.gamma) ? 1e-3 : 1.0;
+    for (Index a = 0, b = 0; a < old.size(); ++a) {
+        if (fix[a] < 0) continue;
+        const double least = least_weight * (fix[a] > 0 ? kept : 1.0) / std::max(squares[b], 1e-300);
+        weight[b] = least + (most > 0 ? weight[b] / most : 0.0);
+        ++b;
+    }
+    return weight;
 }
 
 std::shared_ptr<Frame> LeastSquares::narrow(const Frame& old, const Fixes& fix, const VectorXd& v) const {
     const Index live = count_live(fix);
-    const bool first = first_chance(old, live);
+    const bool tighten = can_tighten(live) && (!old.tightened || (old.diagonal.array() > 0).any());
     std::vector<Index> columns;
     VectorXd w(live), diagonal(live);
     for (Index a = 0, b = 0; a < old.size(); ++a)
@@ -64,17 +98,48 @@ std::shared_ptr<Frame> LeastSquares::narrow(const Frame& old, const Fixes& fix, 
             diagonal[b] = old.diagonal[a];
             ++b;
         }
-    if (first) {
+    if (tighten) {
         const MatrixXd gram = root_.among(columns);
-        const VectorXd weight = gram.diagonal().cwiseMax(1e-300).cwiseInverse();
-        const VectorXd better = tightening(gram, weight, 25, root_.unit_for(live), root_.gamma);
-        if (weight.dot(better) > weight.dot(diagonal)) diagonal = better;
+        const VectorXd weight = weights(old, fix, v, gram.diagonal());
+        const VectorXd better = tightening(gram, weight, old.tightened ? tight_steps : first_steps,
+                                           root_.unit_for(live), root_.gamma, Alarm::never(), &diagonal);
+        const bool usable = std::isfinite(root_.gamma) || (better.array() > 0).all();
+        if (usable && weight.dot(better) > weight.dot(diagonal)) diagonal = better;
     }
     const bool some = (diagonal.array() > 0).any(), all = (diagonal.array() > 0).all();
     if (!(std::isfinite(root_.gamma) ? some : all)) diagonal.setZero();
     auto fresh = make_frame(root_, std::move(columns), w, diagonal);
-    fresh->tightened = old.tightened || first;
+    fresh->tightened = old.tightened || tighten;
     return fresh;
+}
+
+// ---- Near twins
+
+const std::vector<std::pair<Index, Index>>& LeastSquares::near_twins() const {
+    std::call_once(paired_, [&] {
+        if (!root_.quadratic() || root_.size() > wide_frame) return;
+        const ConstMatrix& gram = root_.quadratic()->gram;
+        const VectorXd length = (gram.diagonal().array() + 1 / root_.gamma).sqrt();
+        for (Index j = 0; j < gram.cols(); ++j)
+            for (Index i = 0; i < j; ++i)
+                if (gram(i, j) != 0 && std::abs(gram(i, j)) >= (1 - twin_distance) * length[i] * length[j])
+                    near_twins_.emplace_back(i, j);
+    });
+    return near_twins_;
+}
+
+Index LeastSquares::first_branch(const Frame& frame, const Fixes& fix) const {
+    auto place = [&](Index column) {
+        const auto found = std::lower_bound(frame.columns.begin(), frame.columns.end(), column);
+        return found != frame.columns.end() && *found == column ? found - frame.columns.begin() : Index{-1};
+    };
+    for (const auto& [first, second] : near_twins()) {
+        const Index a = place(first), b = place(second);
+        if (a < 0 || b < 0 || fix[a] < 0 || fix[b] < 0) continue;
+        if (fix[a] == 0) return a;
+        if (fix[b] == 0) return b;
+    }
+    return -1;
 }
 
 // ---- Nodes

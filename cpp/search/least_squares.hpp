@@ -109,14 +109,21 @@ class LeastSquares {
     bool worth_narrowing(const Frame& frame, const Fixes& fix) const;
     std::shared_ptr<Frame> narrow(const Frame& frame, const Fixes& fix, const VectorXd& v) const;
 
+    // Of two columns that are all but equal and both not out, one that is free: as long as it is, sets with both are in
+    // the way of the node's completions, which inner products hardly tell. -1: none.
+    Index first_branch(const Frame& frame, const Fixes& fix) const;
+
   private:
-    bool first_chance(const Frame& frame, Index live) const;
+    bool can_tighten(Index live) const;
+    VectorXd weights(const Frame& old, const Fixes& fix, const VectorXd& v, const VectorXd& squares) const;
+    const std::vector<std::pair<Index, Index>>& near_twins() const;
 
     const Survivors& root_;
     Index rank_, tighten_at_most_;
     const std::vector<Index>& twin_;
     const ConstMatrix& columns_;
-    mutable std::once_flag sorted_;
+    mutable std::once_flag sorted_, paired_;
+    mutable std::vector<std::pair<Index, Index>> near_twins_;
     mutable std::unique_ptr<CorrelationTable> correlations_;
 };
 

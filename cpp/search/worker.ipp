@@ -19,6 +19,8 @@ constexpr double branch_slack = 0.1;
 // Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
 // before the rest is handed back, and at a node with a relaxation, beside it.
 constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
+// In a frame of so few columns, about what the relaxation has cost.
+constexpr Index few_columns = 100;
 // A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
 // children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
@@ -284,6 +286,10 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
 template <NodeModel Model>
 Candidate Worker<Model>::pick(const Node<Frame>& node, const VectorXd& v) {
     const SearchOptions& options = tree_.options();
+    if constexpr (requires { tree_.model().first_branch(*node.frame, node.fix); }) {
+        const Index a = tree_.model().first_branch(*node.frame, node.fix);
+        if (a >= 0) return {a, node.frame->columns[static_cast<size_t>(a)], 0.5, v[a]};
+    }
     if (node.candidates.size() == 1) return node.candidates[0];
     if (options.branching != Branching::strong) return tree_.pseudo().choose(node.candidates, options.branching);
     // Strong branching: a few Newton steps on both children of the most promising columns.
@@ -345,7 +351,13 @@ template <NodeModel Model>
 bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
     const Index room = tree_.model().room(node.fix);
     if (!tree_.options().completions || !tree_.attempts().worth(room, tree_.nodes())) return false;
-    const double work = worker_detail::least_work + 30.0 * solves * static_cast<double>(node.frame->size());
+    const auto columns = static_cast<double>(node.frame->size());
+    double system = 30.0 * columns;
+    if (node.frame->size() <= worker_detail::few_columns) {
+        const auto active = static_cast<double>((solver_->v().array() != 0).count());
+        system += active * active * active;
+    }
+    const double work = worker_detail::least_work + solves * system;
     const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
     // Where a set is beyond inner products, the relaxation may still bound it.
     const bool closed = answer.closed && answer.resolved;
