@@ -18,7 +18,8 @@ constexpr double near_threshold = 0.75;
 // A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
 // the linear algebra is on the focus, saves little.
 constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
-// Of a frame with a diagonal: every new one gets its own, for its columns and its point, which is most of the price.
+// Where a diagonal can be had: every new frame gets its own, for its columns and its point, which is most of the price.
+// Without some of them, columns that depend on each other may have something to give.
 constexpr double tight_shrink = 0.95;
 // A node's diagonal: steps from nothing and from its parent's, and the weight of the columns that gain nothing by it at
 // the node's point, relative to the one that gains most.
@@ -53,8 +54,7 @@ bool LeastSquares::can_tighten(Index live) const { return live < rank_ && live <
 bool LeastSquares::worth_narrowing(const Frame& frame, const Fixes& fix) const {
     const Index live = count_live(fix);
     if (can_tighten(live) && !frame.tightened) return true;
-    const bool tight = can_tighten(live) && (frame.diagonal.array() > 0).any();
-    const double worth = frame.size() > wide_frame ? wide_shrink : tight ? tight_shrink : narrow_shrink;
+    const double worth = frame.size() > wide_frame ? wide_shrink : can_tighten(live) ? tight_shrink : narrow_shrink;
     return !(static_cast<double>(live) > worth * static_cast<double>(frame.size()));
 }
 
@@ -88,7 +88,7 @@ VectorXd LeastSquares::weights(const Frame& old, const Fixes& fix, const VectorX
 
 std::shared_ptr<Frame> LeastSquares::narrow(const Frame& old, const Fixes& fix, const VectorXd& v) const {
     const Index live = count_live(fix);
-    const bool tighten = can_tighten(live) && (!old.tightened || (old.diagonal.array() > 0).any());
+    const bool tighten = can_tighten(live);
     std::vector<Index> columns;
     VectorXd w(live), diagonal(live);
     for (Index a = 0, b = 0; a < old.size(); ++a)
@@ -101,7 +101,7 @@ std::shared_ptr<Frame> LeastSquares::narrow(const Frame& old, const Fixes& fix, 
     if (tighten) {
         const MatrixXd gram = root_.among(columns);
         const VectorXd weight = weights(old, fix, v, gram.diagonal());
-        const VectorXd better = tightening(gram, weight, old.tightened ? tight_steps : first_steps,
+        const VectorXd better = tightening(gram, weight, (old.diagonal.array() > 0).any() ? tight_steps : first_steps,
                                            root_.unit_for(live), root_.gamma, Alarm::never(), &diagonal);
         const bool usable = std::isfinite(root_.gamma) || (better.array() > 0).all();
         if (usable && weight.dot(better) > weight.dot(diagonal)) diagonal = better;
