@@ -32,7 +32,7 @@ class Case:
         rng = self.rng = np.random.default_rng([20, seed])
         self.seed = seed
         # The bits of the seed say what is asked, so that every combination comes up equally often.
-        signs, prices, rows, forced, weak = ((seed >> bit) & 1 for bit in range(5))
+        signs, prices, rows, forced, weak, ridgeless = ((seed >> bit) & 1 for bit in range(6))
         n, p = int(rng.integers(4, 25)), int(rng.integers(3, 9))
         self.k = int(rng.integers(1, p + 1))
         X = rng.normal(size=(n, p))
@@ -46,6 +46,8 @@ class Case:
         self.y = X @ (rng.normal(size=p) * (rng.random(p) < 0.5)) + rng.normal(size=n) * rng.choice([0.1, 1, 3])
         scale = float(np.mean(np.einsum("ij,ij->j", X, X)))
         self.gamma = float(10 ** (rng.uniform(4, 7) if weak else rng.uniform(-1.5, 2))) / scale
+        if weak and ridgeless:
+            self.gamma = np.inf
         half = 0.5 * float(self.y @ self.y)
         self.penalty: Any = float(rng.choice([0.0, 0.03])) * rng.random() * half or None
         if prices:

@@ -420,7 +420,7 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
             if (node->fix[position] == 0) {
                 Fixes fix = decide(*node, position, 1);
                 const Decision in{node->record, column, 1};
-                if (tree_.model().room(fix) >= 0) {
+                if (possible(*node->frame, fix)) {
                     double bound = closed;
                     bool shut = at < node->done;
                     if (!shut) {
@@ -440,6 +440,8 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
                 }
                 const int parent = node->record;
                 node->fix = decide(*node, position, -1);
+                // Where side constraints leave nothing, nothing is left to be recorded.
+                if (!possible(*node->frame, node->fix)) return open;
                 node->record = note(*node, {parent, column, -1}, last ? RecordKind::exhausted : RecordKind::dual_value,
                                     node->bound);
             } else if (last) {

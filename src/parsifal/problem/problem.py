@@ -137,11 +137,6 @@ def make_problem(
         return column_gamma(n, scan)
 
     weight = resolve_gamma(gamma, auto)
-    if rules is not None and np.isinf(weight):
-        raise InputError(
-            "sign, a penalty per column and constraints need a ridge, but gamma is infinite; "
-            "give a large gamma instead, such as 1e6 on standardised columns"
-        )
     problem = Problem(design=design, y=response, k=size, penalty=price, gamma=weight, fix=fix, xty=xty, rules=rules)
     return problem if rules is None else with_implied(problem)
 
