@@ -13,9 +13,9 @@ rounding is paid for). Depth first, the strongest columns first:
   terms of the children;
 - what is left is tried: every set that no bound closes is computed from the data by itself.
 
-Prices are those of single columns. A column of T with a sign has max(0, sign_j b_j) in place of b_j, for its coefficient
-is the same before and after the columns in are taken out; those have lost their signs, so that a set that is tried is
-fitted with all of its signs (`signed_value.py`). A set that the side constraints do not allow is no support.
+Prices are those of single columns. A column of T with a sign has max(0, sign_j b_j) in place of b_j, for its
+coefficient is the same before and after the columns in are taken out; those have lost their signs, so that a set that
+is tried is fitted with all of its signs (`signed_value.py`). A set that side constraints do not allow is no support.
 
 So the answer is always yes or no, and whoever made the certificate has no part in it.
 """
@@ -96,9 +96,10 @@ class Completions:
 
         No objective is below the price of its columns, so only as many columns have to be looked at as cost less.
         """
-        free = self.allowed(inside, np.sort(free))
-        if free is None:
+        possible = self.allowed(inside, np.sort(free))
+        if possible is None:
             return
+        free = possible
         room, cheapest = min(room, free.size), free[np.argsort(self.paid[free], kind="stable")]
         while room >= 0 and self.data.price_of(np.concatenate([inside, cheapest[:room]])) >= self.target:
             room -= 1

@@ -83,8 +83,7 @@ def run_search(
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
         # They need the products of all columns.
-        completions=root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and isinstance(q, Quadratic),
+        completions=root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE and isinstance(q, Quadratic),
     )
     try:
         r = _core.search(
