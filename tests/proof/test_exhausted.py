@@ -19,6 +19,7 @@ from parsifal.proof.completions import Completions
 from parsifal.proof.exact_completions import ExactCompletions
 from parsifal.proof.exact_input import Wrong
 from parsifal.proof.exact_problem import Problem
+from parsifal.proof.exact_rows import ExactRows
 from parsifal.proof.scaled import Scaled
 from proof.exhausted import SHAPES, Exhaustible, exhaustible
 from proof.helpers import fit, ints, refuse
@@ -56,7 +57,7 @@ def gone_through(problem: Exhaustible, certificate: Certificate) -> None:
     whole = Problem(certificate, problem.X, problem.y)
     fix = np.zeros(problem.X.shape[1], dtype=np.int8)
     fix[list(problem.forced_in)] = 1
-    ExactCompletions(whole).go_through(fix)
+    ExactCompletions(whole, ExactRows(certificate)).go_through(fix)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)

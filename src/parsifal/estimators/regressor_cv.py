@@ -196,8 +196,6 @@ class SparseRegressorCV(SparseLinearModel):
         rules = check_rules(design, prices, signs, self.constraints if self.method == "search" else None)
         training = self._prepare(design, target, weight)
         gammas = coarse_grid(self.gammas, training)
-        if rules is not None:
-            gammas = _with_ridge(gammas, isinstance(self.gammas, str))
         splits = self._splits(design.shape[0], target, groups)
         scorer = check_scoring(self.scoring)
         check_flag(self.one_se, "one_se")
@@ -374,17 +372,6 @@ class SparseRegressorCV(SparseLinearModel):
 
 def _one_price(penalty: Any) -> float:
     return 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
-
-
-def _with_ridge(gammas: list[float], chosen_here: bool) -> list[float]:
-    """The finite ones of a grid of ours; a grid of the user's must have no other."""
-    finite = [gamma for gamma in gammas if math.isfinite(gamma)]
-    if not chosen_here and len(finite) < len(gammas):
-        raise InputError(
-            "gammas holds inf, but signs, prices of single features and constraints need a ridge; "
-            "give a large gamma instead, such as 1e6 on standardised columns"
-        )
-    return finite
 
 
 @dataclass(frozen=True, kw_only=True)

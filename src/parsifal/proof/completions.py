@@ -13,6 +13,10 @@ rounding is paid for). Depth first, the strongest columns first:
   terms of the children;
 - what is left is tried: every set that no bound closes is computed from the data by itself.
 
+Prices are those of single columns. A column of T with a sign has max(0, sign_j b_j) in place of b_j, for its
+coefficient is the same before and after the columns in are taken out; those have lost their signs, so that a set that
+is tried is fitted with all of its signs (`signed_value.py`). A set that side constraints do not allow is no support.
+
 So the answer is always yes or no, and whoever made the certificate has no part in it.
 """
 
@@ -25,6 +29,8 @@ from parsifal.proof.certificate import Certificate, FloatArray, IntArray
 from parsifal.proof.place import Place
 from parsifal.proof.preconditions import Refused, require
 from parsifal.proof.scaled import Scaled, total, unit
+from parsifal.proof.side_rows import SideRows
+from parsifal.proof.signed_value import signed_value
 
 FixArray = npt.NDArray[np.int8]
 
@@ -68,8 +74,8 @@ class Completions:
         self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
     ) -> None:
         self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
-        # All columns have the same price here: `preconditions`.
-        self.paid = 2 * float(data.price[0]) if data.price.size else 0.0
+        self.paid, self.sign, self.rows = 2 * data.price, data.sign, SideRows(c)
+        self.signed, self.ruled = bool(np.any(data.sign)), self.rows.upper.size > 0
         # What the elimination can do to the least eigenvalue of a set's matrix, and more.
         self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
         self.forced = set(c.forced_in.tolist())
@@ -90,8 +96,12 @@ class Completions:
 
         No objective is below the price of its columns, so only as many columns have to be looked at as cost less.
         """
-        room, free = min(room, free.size), np.sort(free)
-        while room >= 0 and self.data.price_of(np.concatenate([inside, free[:room]])) >= self.target:
+        possible = self.allowed(inside, np.sort(free))
+        if possible is None:
+            return
+        free = possible
+        room, cheapest = min(room, free.size), free[np.argsort(self.paid[free], kind="stable")]
+        while room >= 0 and self.data.price_of(np.concatenate([inside, cheapest[:room]])) >= self.target:
             room -= 1
         if room < 0:
             return
@@ -105,6 +115,23 @@ class Completions:
         # A set that takes off more, its price paid, is a support below the target.
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
+
+    def allowed(self, inside: IntArray, free: IntArray) -> IntArray | None:
+        """The columns of `free` that a support of `inside` and of them may have by the side constraints; None if there
+        is no such support."""
+        if not self.ruled:
+            return free
+        fix = np.full(self.c.shape[1], -1, dtype=np.int8)
+        fix[free] = 0
+        fix[inside] = 1
+        return free[fix[free] >= 0] if self.rows.imply(fix) else None
+
+    def reach(self, b: FloatArray, columns: IntArray) -> FloatArray:
+        """b, or what counts of it where coefficients have signs."""
+        if not self.signed:
+            return b
+        sign = self.sign[columns]
+        return np.asarray(np.where(sign == 0, b, np.maximum(sign * b, 0.0)))
 
     def spend(self) -> None:
         """One more place is looked at."""
@@ -129,6 +156,13 @@ class Completions:
             return True
         if not self.independent(place.index):
             return False
+        if not value >= self.target and place.rest > -np.inf:
+            if self.ruled and not self.rows.allow(place.index):
+                return True
+            if self.signed:
+                value = max(value, signed_value(place))
+                if value >= self.target:
+                    return True
         if not value >= self.target:
             if self.strict:
                 support, known = np.sort(place.index).tolist(), self.data.told(value)
@@ -138,6 +172,11 @@ class Completions:
                 )
             self.target = value
         return place.rest > 0
+
+    def try_set(self, index: IntArray) -> None:
+        """Proves: this support is not below the target, or it does not count."""
+        if not self.ruled or self.rows.allow(index):
+            self.settle(Place(self.data, index))
 
     def independent(self, index: IntArray) -> bool:
         """False only if a column that is not forced in is within `independence` of the span of the others.
@@ -167,6 +206,12 @@ class Completions:
         entries by less than the spread has to spare (docs/numerics.md).
         """
         self.spend()
+        if self.ruled:
+            possible = self.allowed(inside, columns)
+            if possible is None:
+                return
+            kept = np.flatnonzero(np.isin(columns, possible))
+            columns, b, G = columns[kept], b[kept], G[np.ix_(kept, kept)]
         d = G.diagonal().copy()
         little = d < _LITTLE
         if little.any():
@@ -176,8 +221,9 @@ class Completions:
         room = min(room, columns.size)
         if room == 0:
             return
-        for j in np.flatnonzero(~(b * b / d * _SAFE - self.paid <= most)):
-            self.settle(Place(self.data, np.append(inside, columns[j])))
+        alone = self.reach(b, columns) ** 2 / d * _SAFE
+        for j in np.flatnonzero(~(alone - self.paid[columns] <= most)):
+            self.try_set(np.append(inside, columns[j]))
         if room == 2:
             self.pairs(inside, columns, b, G, most)
         cut = np.inf
@@ -185,11 +231,11 @@ class Completions:
             cosines = _cosines(G, d)
             top = _largest(cosines, room - 1)
             if room == 3 and cut == np.inf:
-                cut = self.choose_cut(b, d, cosines, top, most)
+                cut = self.choose_cut(columns, b, d, cosines, top, most)
                 if cut < np.inf:
                     self.close_pairs(inside, columns, b, G, most, *np.nonzero(np.triu(cosines > cut)))
             curvature = self.curvature(d, top, cut)
-            left, leads = _leads(self.worth(b, curvature), most, room)
+            left, leads = _leads(self.worth(columns, b, curvature), most, room)
             if leads.size == 0:
                 return
             leads = leads[:_AT_A_TIME]
@@ -208,16 +254,19 @@ class Completions:
         total_cosine = np.minimum(top, cut).sum(axis=0)
         return np.asarray(d * (1 - total_cosine * (1 + unit(top.shape[0] + 8)) - unit(8)) - self.blur)
 
-    def worth(self, b: FloatArray, curvature: FloatArray) -> FloatArray:
+    def worth(self, columns: IntArray, b: FloatArray, curvature: FloatArray) -> FloatArray:
         """What a column takes off at most, its price paid; infinite where its curvature is not positive."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.where(curvature > 0, b * b * _SAFE / curvature, np.inf) - self.paid)
+        square = self.reach(b, columns) ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(curvature > 0, square * _SAFE / curvature, np.inf) - self.paid[columns])
 
-    def choose_cut(self, b: FloatArray, d: FloatArray, cosines: FloatArray, top: FloatArray, most: float) -> float:
+    def choose_cut(
+        self, columns: IntArray, b: FloatArray, d: FloatArray, cosines: FloatArray, top: FloatArray, most: float
+    ) -> float:
         """The cosine above which pairs of columns are tried by themselves: the one that seems least work."""
         best, least = np.inf, np.inf
         for cut in (np.inf, *_CUTS):
-            left, leads = _leads(self.worth(b, self.curvature(d, top, cut)), most, 3)
+            left, leads = _leads(self.worth(columns, b, self.curvature(d, top, cut)), most, 3)
             pairs = 0 if cut == np.inf else np.count_nonzero(cosines > cut) // 2
             work = leads.size * float(left.size) ** 2 + 2.0 * pairs * d.size
             if work < least:
@@ -238,7 +287,7 @@ class Completions:
     ) -> None:
         """Proves: no set of a pair (`one`, `other`) and up to one column more takes more than `most` off, or it is not
         below the target."""
-        d, p = G.diagonal(), columns.size
+        d, p, paid = G.diagonal(), columns.size, self.paid[columns]
         step = max(1, _AT_ONCE // p)
         for start in range(0, one.size, step):
             i, j = one[start : start + step], other[start : start + step]
@@ -247,14 +296,14 @@ class Completions:
             square = d - first * G[i]
             second = G[j] - first[at, j][:, None] * G[i]
             left, pivot = b - first * b[i][:, None], square[at, j]
-            rest = most + 2 * self.paid - b[i] ** 2 / d[i] - left[at, j] ** 2 / np.maximum(pivot, _LITTLE)
+            rest = most + paid[i] + paid[j] - b[i] ** 2 / d[i] - left[at, j] ** 2 / np.maximum(pivot, _LITTLE)
             step_two = second / np.maximum(pivot, _LITTLE)[:, None]
             left -= step_two * left[at, j][:, None]
             square -= step_two * second
             square[at, i] = square[at, j] = 1.0
             left[at, i] = left[at, j] = 0.0
             sure = (pivot >= _LITTLE)[:, None] & (square >= _LITTLE)
-            closed = sure & (left * left * _SAFE <= (rest + self.paid)[:, None] * square)
+            closed = sure & (self.reach(left, columns) ** 2 * _SAFE <= (rest[:, None] + paid) * square)
             for pair in np.flatnonzero(~(closed.all(axis=1) & (rest >= 0))):
                 two = [i[pair], j[pair]]
                 open_ones = ~closed[pair]
@@ -285,11 +334,12 @@ class Completions:
             after = left[~gone[left]]
             step = G[i, after] / d[i]
             below = b[after] - step * b[i]
-            rest = most - b[i] * b[i] / d[i] + self.paid
-            kept, some = _leads(self.worth(below, self.left_of(d, G[i], fewer, i, after, room)), rest, room - 1)
+            rest = most - b[i] * b[i] / d[i] + self.paid[columns[i]]
+            left_of = self.left_of(d, G[i], fewer, i, after, room)
+            kept, some = _leads(self.worth(columns[after], below, left_of), rest, room - 1)
             if some.size and curvature[i] > 0:
                 # What is left of diag(D) bounds what is left of G if the column that goes has a positive D itself.
-                others = _leads(self.worth(below, curvature[after]), rest, room - 1)
+                others = _leads(self.worth(columns[after], below, curvature[after]), rest, room - 1)
                 kept, some = others if others[0].size < kept.size else (kept, some)
             if rest >= 0 and some.size == 0:
                 continue
@@ -317,7 +367,7 @@ class Completions:
         """Proves: no two of the columns take more than `most` off, or they are not below the target."""
         d = G.diagonal()
         top = _largest(_cosines(G, d), 1)
-        left, leads = _leads(self.worth(b, self.curvature(d, top, np.inf)), most, 2)
+        left, leads = _leads(self.worth(columns, b, self.curvature(d, top, np.inf)), most, 2)
         if leads.size == 0:
             return
         # Of two columns that reach it one is a lead.
@@ -327,7 +377,10 @@ class Completions:
         sizes = np.outer(b[leads] ** 2, e) + np.outer(d[leads], c * c)
         taken = sizes - 2 * g * np.outer(b[leads], c)
         sure = determinant > _LITTLE * squares
-        rounded = taken + unit(32) * sizes <= (most + 2 * self.paid) * (determinant - unit(32) * squares)
+        allowance = most + self.paid[columns[leads]][:, None] + self.paid[columns[left]]
+        rounded = taken + unit(32) * sizes <= allowance * (determinant - unit(32) * squares)
+        if self.signed:
+            rounded |= self.one_is_zero(columns, b, d, g, leads, left, allowance)
         closed = sure & rounded
         position = np.full(columns.size, -1)
         position[left] = np.arange(left.size)
@@ -336,7 +389,31 @@ class Completions:
         order[position[leads]] = np.arange(leads.size)
         closed |= order[None, :] <= np.arange(leads.size)[:, None]
         for i, j in zip(*np.nonzero(~closed)):
-            self.settle(Place(self.data, np.append(inside, [columns[leads[i]], columns[left[j]]])))
+            self.try_set(np.append(inside, [columns[leads[i]], columns[left[j]]]))
+
+    def one_is_zero(
+        self,
+        columns: IntArray,
+        b: FloatArray,
+        d: FloatArray,
+        g: FloatArray,
+        one: IntArray,
+        other: IntArray,
+        allowance: FloatArray,
+    ) -> npt.NDArray[np.bool_]:
+        """Pairs whose best coefficients without signs have a wrong one, and that take no more than is allowed.
+
+        Proof: then the best coefficients with signs are on the border, one of them zero, and the pair takes off what
+        one of the two does. The coefficients are b_i G_jj - g b_j and b_j G_ii - g b_i times a positive number.
+        """
+        alone = self.reach(b, columns) ** 2 / d * _SAFE
+        wrong = np.zeros(g.shape, dtype=bool)
+        for first, second, sign in (
+            (np.outer(b[one], d[other]), g * b[other], self.sign[columns[one]][:, None]),
+            (np.outer(d[one], b[other]), g * b[one][:, None], self.sign[columns[other]][None, :]),
+        ):
+            wrong |= sign * (first - second) < -unit(32) * (np.abs(first) + np.abs(second))
+        return np.asarray(wrong & (np.maximum(alone[one][:, None], alone[other]) <= allowance))
 
 
 def _cosines(G: FloatArray, d: FloatArray) -> FloatArray:

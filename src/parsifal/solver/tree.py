@@ -86,9 +86,7 @@ def run_search(
         # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
         dive=_DIVE if isinstance(q, Quadratic) else 0.0,
         # They need the products of all columns.
-        completions=root.problem.rules is None
-        and root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and isinstance(q, Quadratic),
+        completions=root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE and isinstance(q, Quadratic),
     )
     try:
         r = _core.search(
