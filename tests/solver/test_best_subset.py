@@ -123,3 +123,20 @@ def test_more_columns_than_rows_is_proven() -> None:
     assert one.objective == pytest.approx(two.objective, rel=1e-9)
     assert pf.check(one.certificate, X, y)
     assert not pf.check(one.certificate, X, y + 0.1)
+
+
+@pytest.mark.parametrize("gamma", [np.inf, 1e7])
+def test_many_rows_are_proven_by_the_tightened_relaxation(gamma: float) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((600, 14))
+    y = X[:, :5] @ np.array([1.0, 0.5, 0.3, 0.2, 0.1]) + rng.standard_normal(600)
+    sol = pf.solve(X, y, k=6, gamma=gamma)
+    assert sol.status == "optimal"
+    assert sol.stats["root_bound"] > 0.9 * sol.objective, "the relaxation was left out"
+    assert sol.certificate.frame_diagonal.max() > 0
+    values = (
+        0.5 * float(np.linalg.lstsq(X[:, S], y, rcond=None)[1][0]) for S in map(list, combinations(range(14), 6))
+    )
+    assert sol.objective == pytest.approx(min(values), rel=1e-6)
+    assert pf.check(sol.certificate, X, y)
+    assert pf.check(sol.certificate, X, y, exact=True)
