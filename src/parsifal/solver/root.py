@@ -177,6 +177,10 @@ class Root:
     def v(self) -> FloatArray | None:
         return None if self.remainder is None else self.remainder.v
 
+    def holds(self, support: IntArray) -> bool:
+        """Whether the incumbent has these columns: fitting them once more would give it again."""
+        return support.size == self.incumbent.support.size and np.array_equal(np.sort(support), self.incumbent.support)
+
     # ---- What changes it
 
     def offer(self, candidate: Incumbent) -> None:
