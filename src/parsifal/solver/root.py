@@ -163,7 +163,7 @@ class Root:
         """
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
-        return 30 * sum_unit(self.problem.n + columns) * size <= 0.05 * allowed
+        return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
 
     @property
     def reduced(self) -> Reduced | None:

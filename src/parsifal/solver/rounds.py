@@ -17,7 +17,7 @@ from parsifal.bound.dual import DualPoint
 from parsifal.bound.held import HeldColumns
 from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
 from parsifal.bound.quadratic import Quadratic
-from parsifal.bound.tightening import Tightened, strain, tighten_all
+from parsifal.bound.tightening import Tightened, strain, tighten, tighten_all
 from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.deadline import TimeUp, limited, seconds_left
 from parsifal.errors import InputError
@@ -189,6 +189,9 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     restarted = False
     if np.isinf(p.gamma):
         m = reduced.index.size
+        # Whether it pays depends on how good a fit there is.
+        starts = _incumbent_in(root, reduced.fix, reduced.index)
+        _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
     while True:
         if tightened is None and np.isinf(p.gamma):
@@ -220,17 +223,19 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         if root.done or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
-            v = v[new >= 0]
-            reduced = reduced.shrink(new)
+            v, reduced = v[new >= 0], reduced.shrink(new)
         m = reduced.index.size
         can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
-        if count > 0 and (tightened is None or can_tighten):
-            tightened = tighten_all(reduced.quadratic) if can_tighten else None
-        elif tightened is None and can_tighten:
+        if count > 0 and can_tighten:
+            tightened = tighten_all(reduced.quadratic)
+        elif count > 0 and tightened is not None:
+            # A better incumbent has ruled it out; what these columns had to give they still have.
+            tightened = tighten(reduced.quadratic, tightened.diagonal[new >= 0])
+        elif count == 0 and tightened is None and can_tighten:
             tightened = tighten_all(reduced.quadratic)
             if tightened is None:
                 return
-        else:
+        elif count == 0:
             return
 
 
