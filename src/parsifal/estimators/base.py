@@ -149,6 +149,9 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if self.adjusted_.size:
             names = self._names()
             facts.append(("adjusted for", ", ".join(f"{names[j]} ({self.coef_[j]:.6g})" for j in self.adjusted_)))
+        if self.refit is not None:
+            # The table has both, and the features were chosen with the ridge.
+            facts.append(("refit", "coef_, intercept_ and predictions are those of least squares"))
         facts += fit_facts(self.least_squares_)
         if solution.status == "precision":
             facts.append(("note", precision_note(solution.stats["empty_objective"])))

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal._public import public
+from parsifal.display import html_table
 from parsifal.errors import InputError
 from parsifal.files.atomic import replacing
 from parsifal.files.untrusted import TooLarge, load_arrays
@@ -72,6 +73,28 @@ class Choice:
     def nbytes(self) -> int:
         """Size of the arrays in bytes."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.support.size} of {self.price.size} {self.items}, objective "
+            f"{self.objective:.8g}, lower bound {self.lower_bound:.8g}; proof: {self._size}>"
+        )
+
+    @property
+    def _size(self) -> str:
+        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            (self.items, f"{self.support.size} of {self.price.size}"),
+            ("rows", str(self.rows)),
+            ("k", str(self.k)),
+            ("gamma", f"{self.gamma:.4g}"),
+            ("objective", f"{self.objective:.8g}"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            ("proof", self._size),
+        ]
+        return html_table(type(self).__name__, facts)
 
     def __str__(self) -> str:
         m = int(self.price.size)
@@ -161,7 +184,7 @@ def _value(name: str, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GroupCertificate(Choice):
     """A claim about groups of columns, and its proof.
 
@@ -202,7 +225,7 @@ class GroupCertificate(Choice):
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCertificate(Choice):
     """A claim about kernels, and its proof.
 
