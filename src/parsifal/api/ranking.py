@@ -218,9 +218,7 @@ def k_best(
     return _ranking(search, status, asked, within, training)
 
 
-def _ranking(
-    search: CellSearch, status: Status, rel_gap: float, within: float, training: Training | None
-) -> Ranking:
+def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float, training: Training | None) -> Ranking:
     problem, entries = search.problem, search.entries
     bound = search.heap[0][0] if search.heap else np.inf
     if not entries:

@@ -56,8 +56,8 @@ class Relaxation:
 
     def __repr__(self) -> str:
         return (
-            f"<Relaxation: bound {self.bound:.8g}, value {self.primal:.8g}; s is 1 for {self.ones.size} columns, between "
-            f"for {self.ties.size}, 0 for {self.zeros.size}>"
+            f"<Relaxation: bound {self.bound:.8g}, value {self.primal:.8g}; s is 1 for {self.ones.size} columns, "
+            f"between for {self.ties.size}, 0 for {self.zeros.size}>"
         )
 
 
