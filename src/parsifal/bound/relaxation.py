@@ -54,6 +54,12 @@ class Relaxation:
     solves: int
     reads: float
 
+    def __repr__(self) -> str:
+        return (
+            f"<Relaxation: bound {self.bound:.8g}, value {self.primal:.8g}; s is 1 for {self.ones.size} columns, "
+            f"between for {self.ties.size}, 0 for {self.zeros.size}>"
+        )
+
 
 def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
     """Solve the dual relaxation to a relative gap of `tolerance`."""

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal._public import public
+from parsifal.display import html_table
 from parsifal.errors import InputError
 from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.certificate_file import Arrays, Filed
@@ -64,6 +65,28 @@ class Choice(Filed):
         """Number of records of the proof."""
         return int(self.parent.size)
 
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.support.size} of {self.price.size} {self.items}, objective "
+            f"{self.objective:.8g}, lower bound {self.lower_bound:.8g}; proof: {self._size}>"
+        )
+
+    @property
+    def _size(self) -> str:
+        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            (self.items, f"{self.support.size} of {self.price.size}"),
+            ("rows", str(self.rows)),
+            ("k", str(self.k)),
+            ("gamma", f"{self.gamma:.4g}"),
+            ("objective", f"{self.objective:.8g}"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            ("proof", self._size),
+        ]
+        return html_table(type(self).__name__, facts)
+
     def __str__(self) -> str:
         m = int(self.price.size)
         size = f"at most {self.k}" if self.k < m else "any number"
@@ -93,7 +116,7 @@ class Choice(Filed):
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GroupCertificate(Choice):
     """A claim about groups of columns, and its proof.
 
@@ -134,7 +157,7 @@ class GroupCertificate(Choice):
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCertificate(Choice):
     """A claim about kernels, and its proof.
 

@@ -29,13 +29,14 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
     for kind, values in _RAGGED.items():
         for name in (f"{kind}_count", *values):
             parts[name] = []
-    for number, step in enumerate(root.steps):
-        _add_step(parts, step, number)
-    complete = bool(root.steps) and (found is None or found.tree is not None)
-    if found is not None and found.tree is not None and root.reduced is not None:
-        _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
+    complete = size_limit > 0 and bool(root.steps) and (found is None or found.tree is not None)
+    if complete:
+        for number, step in enumerate(root.steps):
+            _add_step(parts, step, number)
+        if found is not None and found.tree is not None and root.reduced is not None:
+            _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
     arrays: dict[str, Any] = _gather(parts)
-    if not complete or sum(array.nbytes for array in arrays.values()) > size_limit:
+    if sum(array.nbytes for array in arrays.values()) > size_limit:
         complete = False
         arrays = _gather({name: [] for name in parts})
     twins = np.empty((2, 0), dtype=np.int64) if found is None or not complete else found.twins
