@@ -3,12 +3,12 @@
 With the columns I in, a set T of up to m free columns takes b_T'G_T^-1 b_T off twice the objective (`place.py`, where
 rounding is paid for). Depth first, the strongest columns first:
 
-- one and two columns have closed forms, and all of them are computed;
+- the last column of a set has a closed form, and many sets are computed at once (`together.py`);
 - G_T is not below diag(D), D_j = G_jj less the m - 1 largest |G_ij|, so T takes off at most the sum of b_j^2 / D_j.
   That closes all sets of columns whose m largest such terms do not reach the claim, and leaves out every column that
   does not reach it with the m - 1 best others;
-- columns with a large cosine between them spoil D for all. Pairs of those are tried first, with every third column in
-  closed form, and the sets without such a pair have a better D;
+- columns with a large cosine between them spoil D for all. Pairs of those are tried first, with all others, and the
+  sets without such a pair have a better D;
 - after a column with D_i > 0 goes in, what is left of G_T is not below the rest of diag(D), so the same D gives the
   terms of the children;
 - what is left is tried: every set that no bound closes is computed from the data by itself.
@@ -29,6 +29,7 @@ from parsifal.proof.together import (
     LITTLE,
     SAFE,
     BoolArray,
+    Ranked,
     Together,
     cosines_of,
     each,
@@ -287,13 +288,7 @@ class Completions:
             self.go_through(np.append(inside, columns[sets.chosen[at]]), columns[~closed[at]], 1)
 
     def close_pairs(
-        self,
-        inside: IntArray,
-        columns: IntArray,
-        pairs: Together,
-        room: int,
-        before: BoolArray,
-        sums: FloatArray,
+        self, inside: IntArray, columns: IntArray, pairs: Together, room: int, before: BoolArray, sums: FloatArray
     ) -> None:
         """Proves: none of the pairs, with up to `room` columns more, takes too much off, or it is not below the target;
         of the columns that were not looked at `before`. `sums` are as `Together.curvature` has them."""
@@ -304,36 +299,26 @@ class Completions:
             self.go_through(np.append(inside, columns[pairs.chosen[at]]), columns[among[at]], room)
         curvature = pairs.curvature(among, sums, room - 1) - self.blur
         order, kept, some = ranked(self.worth(pairs.left, curvature), pairs.rest, room, among)
-        open_ones = np.flatnonzero(~unsure & (some > 0))
-        if room == 2:
-            self.close_thirds(inside, columns, pairs, (order, kept, some), open_ones)
-            return
-        for at in open_ones:
-            own = np.sort(order[at, : kept[at]])
-            inner = part(pairs.G, own)
-            for step, row in zip(pairs.steps, pairs.rows):
-                inner -= np.outer(step[at, own], row[at, own])
-            self.explore(
-                np.append(inside, columns[pairs.chosen[at]]),
-                columns[own],
-                pairs.left[at, own],
-                inner,
-                float(pairs.rest[at]),
-                room,
-            )
+        some[unsure] = 0
+        self.go_on(inside, columns, pairs, (order, kept, some), room)
 
-    def close_thirds(
-        self,
-        inside: IntArray,
-        columns: IntArray,
-        sets: Together,
-        order: tuple[IntArray, IntArray, IntArray],
-        open_ones: IntArray,
-    ) -> None:
-        """Proves: none of the sets `open_ones`, with up to two of the columns that reach what is left of it, takes too
-        much off, or it is not below the target. Of two such columns one is among the first (`ranked`)."""
+    def go_on(self, inside: IntArray, columns: IntArray, sets: Together, order: Ranked, room: int) -> None:
+        """Proves: none of the sets, with up to `room` of the columns that reach what is left of it (`ranked`), takes
+        too much off, or it is not below the target."""
         ordered, kept, some = order
-        which, rank = each(open_ones, some[open_ones])
+        if room == 2:
+            self.close_thirds(inside, columns, sets, order)
+            return
+        for at in np.flatnonzero(some).tolist():
+            own = np.sort(ordered[at, : kept[at]])
+            inner, below = sets.inner(at, own), sets.left[at, own]
+            chosen = np.append(inside, columns[sets.chosen[at]])
+            self.explore(chosen, columns[own], below, inner, float(sets.rest[at]), room)
+
+    def close_thirds(self, inside: IntArray, columns: IntArray, sets: Together, order: Ranked) -> None:
+        """`go_on` for two places: of two columns that reach it, one is among the first."""
+        ordered, kept, some = order
+        which, rank = each(np.flatnonzero(some), some[some > 0])
         place, step = places(ordered), max(1, _AT_ONCE // columns.size)
         for start in range(0, which.size, step):
             at, r = which[start : start + step], rank[start : start + step]
@@ -372,17 +357,7 @@ class Completions:
             better = others[1] < kept[again]
             for known, new in zip((order, kept, some), others):
                 known[again[better]] = new[better]
-        open_ones = np.flatnonzero(some > 0)
-        if room == 3:
-            self.close_thirds(inside, columns, sets, (order, kept, some), open_ones)
-            return
-        for i in open_ones:
-            own = np.sort(order[i, : kept[i]])
-            inner = part(G, own)
-            inner -= np.outer(sets.steps[0][i, own], sets.rows[0][i, own])
-            self.explore(
-                np.append(inside, columns[first[i]]), columns[own], sets.left[i, own], inner, float(rest[i]), room - 1
-            )
+        self.go_on(inside, columns, sets, (order, kept, some), room - 1)
 
     def left_of(self, d: FloatArray, rows: FloatArray, fewer: FloatArray, leads: IntArray, room: int) -> FloatArray:
         """D for what is left of the columns once one of `leads` is in, from the cosines before: a row for each lead, of
@@ -405,8 +380,8 @@ class Completions:
         """Proves: no two of the columns take more than `most` off, or they are not below the target."""
         d = G.diagonal()
         worth = self.worth(b, self.curvature(d, largest(cosines_of(G, d), 1), np.inf))
-        order = ranked(worth[None, :], most, 2)
-        self.close_thirds(inside, columns, Together.empty(b, G, self.paid, most), order, np.flatnonzero(order[2]))
+        sets = Together.empty(b, G, self.paid, most)
+        self.close_thirds(inside, columns, sets, ranked(worth[None, :], most, 2))
 
 
 def _work(room: int, columns: IntArray) -> FloatArray:

@@ -11,6 +11,8 @@ from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.scaled import unit
 
 BoolArray = npt.NDArray[np.bool_]
+# What `ranked` returns.
+Ranked = tuple[IntArray, IntArray, IntArray]
 
 # Of a unit column: below, what is left of it is computed from the data.
 LITTLE = 1e-7
@@ -94,6 +96,13 @@ class Together:
         np.put_along_axis(closed, self.chosen, True, axis=1)
         return np.asarray(closed)
 
+    def inner(self, at: int, kept: IntArray) -> FloatArray:
+        """What is left of G beside one of the sets, of the columns that are kept."""
+        inner = part(self.G, kept)
+        for step, row in zip(self.steps, self.rows):
+            inner -= np.outer(step[at, kept], row[at, kept])
+        return inner
+
     def curvature(self, among: BoolArray, largest: FloatArray, others: int) -> FloatArray:
         """D for what is left of the columns: the matrix left of a set T of the columns `among`, each with at most
         `others` others, less diag(D_T) is diagonally dominant.
@@ -144,9 +153,7 @@ def leads(worth: FloatArray, most: float, room: int) -> tuple[IntArray, IntArray
     return order[0, : kept[0]], order[0, : some[0]]
 
 
-def ranked(
-    worth: FloatArray, most: float | FloatArray, room: int, among: BoolArray | None = None
-) -> tuple[IntArray, IntArray, IntArray]:
+def ranked(worth: FloatArray, most: float | FloatArray, room: int, among: BoolArray | None = None) -> Ranked:
     """For every row the columns in order, the worthiest first; how many of them reach `most` with the `room` - 1 best
     others; and how many of these it takes until the rest do not reach it. `among`: the columns that each row is about.
 
