@@ -34,6 +34,7 @@ _FIRST_ROUND = 0.2
 # Squares of smaller norms are no longer exact in all their digits.
 _LEAST_NORM = 1e-140
 _COLUMNS_AT_ONCE = 256
+_FEW_WALKED = 5000  # columns, all products of which are computed in a moment
 
 
 def solve_root(
@@ -173,6 +174,12 @@ def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArra
     return [round_relaxation(s, v, fix, q.k), *_incumbent_in(root, fix, index)]
 
 
+def _restarts(root: Root, size: int, s: FloatArray) -> int:
+    """How many random restarts a relaxation is worth, over so many columns."""
+    p = root.problem
+    return restart_count(size, min(p.k, int(np.count_nonzero(s > 0))), ruled=p.rules is not None)
+
+
 def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
     """The incumbent as positions in `index`, if it is there and `fix` allows it."""
     position = np.flatnonzero(np.isin(index, root.incumbent.support))
@@ -214,7 +221,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
                 missed = node.stop != "cutoff" and gap > max(_RESTART_GAP, root.rel_gap)
                 if missed and not restarted and time.monotonic() < deadline:
                     restarted = True
-                    count = restart_count(reduced.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
+                    count = _restarts(root, reduced.index.size, node.s)
                     _offer_reduced(root, reduced, reduced.quadratic.restarts(reduced.fix, node.s, count))
         finally:
             root.leave(Remainder(reduced=reduced, tightened=tightened, v=v))
@@ -246,9 +253,10 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
     q, fix = work.quadratic(), root.fix[work.index]
     node = q.relax(fix, work.v, cutoff=root.cutoff, tolerance=0.1 * (root.target - root.cutoff))
     root.count(node.solves)
-    if relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap):
+    missed = relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap)
+    if missed and p.p > _FEW_WALKED:
         # On the working set, whose products are at hand.
-        count = restart_count(work.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
+        count = _restarts(root, work.index.size, node.s)
         _offer_best(root, work, q.restarts(fix, node.s, count))
         if root.incumbent.objective < before and handover.points:
             root.fix_with(handover.points[-1].priced(p, root.fix), root.fix, None, None)
@@ -264,11 +272,15 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
     v[np.searchsorted(reduced.index, work.index[inside])] = node.v[inside]
     root.leave(Remainder(reduced=reduced, tightened=None, v=v))
     # The support may gain by a column outside the working set; with columns that have to be read, that would take long.
-    starts = _incumbent_in(root, reduced.fix, reduced.index) if isinstance(reduced.survivors, HeldColumns) else []
-    for start in starts:
-        support, value = reduced.survivors.local_search(reduced.fix, start)
-        if value < root.incumbent.objective:
-            root.offer(reduced.fit(support))
+    if isinstance(reduced.survivors, HeldColumns):
+        for start in _incumbent_in(root, reduced.fix, reduced.index):
+            support, value = reduced.survivors.local_search(reduced.fix, start)
+            if value < root.incumbent.objective:
+                root.offer(reduced.fit(support))
+        if missed and reduced.index.size <= _FEW_WALKED:
+            s = np.zeros(reduced.index.size)
+            s[np.searchsorted(reduced.index, work.index[inside])] = node.s[inside]
+            root.offer(reduced.fit(reduced.survivors.restarts(reduced.fix, s, _restarts(root, s.size, s))))
     report(root)
 
 
