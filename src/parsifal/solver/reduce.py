@@ -30,7 +30,7 @@ _HELD_BYTES = 1 << 28
 # Up to so many columns, or columns a row, all products are computed at once: later they are needed anyway.
 _FEW_COLUMNS = 3000
 _COLUMNS_A_ROW = 4
-_MOST_COLUMNS = 0.9  # of the memory, for columns
+_MOST_COLUMNS = 0.8  # of the memory, for columns
 _CACHE_SHARE = 0.4  # of what the columns leave of the memory, for products of them
 _COPIES_SHARE = 0.6  # of the memory, for coarse copies of columns that do not fit themselves
 _MOMENT = 1 << 27  # multiplications of a fit
