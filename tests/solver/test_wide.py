@@ -235,7 +235,7 @@ def test_columns_without_a_copy_are_bounded_by_a_reference(
 
 @pytest.mark.parametrize("scale", [1e-100, 1.0, 1e60])
 def test_bounds_from_a_far_reference_stay_below_the_optimum(scale: float) -> None:
-    """Half of the columns have no copy, and the reference is no dual point of anything: bounds are bounds all the same."""
+    """Half of the columns have no copy, and the reference is no dual point: bounds are bounds all the same."""
     random = np.random.default_rng(0)
     X, y = _data(7, n=30, p=400, k=3)
     X = X * scale
@@ -250,7 +250,8 @@ def test_bounds_from_a_far_reference_stay_below_the_optimum(scale: float) -> Non
         kept=1e4, cache=1e5,
     )  # fmt: skip
     found = core.search(
-        far.compiled, fix=fix, w=np.zeros(400), diagonal=np.zeros(400), twin=[-1] * 400, objective=plain.objective * 1.01,
+        far.compiled, fix=fix, w=np.zeros(400), diagonal=np.zeros(400), twin=[-1] * 400,
+        objective=plain.objective * 1.01,
         options=core.SearchOptions(node_limit=30, completions=False, dive=0.0),
     )  # fmt: skip
     assert found["lower_bound"] <= plain.objective * (1 + 1e-9)

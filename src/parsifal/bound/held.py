@@ -119,8 +119,8 @@ class DistantColumns(Survivors):
 
 
 def search_bytes(columns: int, *, threads: int, k: int = 0) -> float:
-    """What a search keeps for so many columns besides the columns: the tree, and each thread; with `k`, whole columns of
-    their Gram matrix for a local search too."""
+    """What a search keeps for so many columns besides the columns: the tree, and each thread; with `k`, whole columns
+    of their Gram matrix for a local search too."""
     return columns * 8.0 * (threads * (24 + 2 * k) + 16)
 
 

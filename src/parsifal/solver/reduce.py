@@ -164,7 +164,7 @@ def search_threads(columns: int, threads: int, memory_limit: float) -> int:
 def hold(
     problem: Problem, index: IntArray, fix: FixArray, memory_limit: float, *, alpha: FloatArray, beta: FloatArray
 ) -> Reduced:
-    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, coarse copies of as many as do.
+    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, copies of as many as do.
 
     `alpha` is the root's dual vector; `beta`, over all columns of X, says which of them come first.
     """
