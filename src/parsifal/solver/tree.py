@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import parsifal._core as _core
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.bound.held import DistantColumns, HeldColumns
+from parsifal.bound.held import DistantColumns, HeldColumns, search_bytes
 from parsifal.bound.quadratic import Quadratic
 from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
@@ -67,6 +67,8 @@ def run_search(
     q = reduced.survivors
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
     started = time.monotonic()
+    if isinstance(q, DistantColumns):
+        threads = search_threads(q.size, threads, memory_limit)
     twin = np.full(q.size, -1, dtype=np.int64)
     # Twins only save work: where finding them takes too long, the search does without.
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
@@ -79,14 +81,15 @@ def run_search(
         and products <= _PRODUCTS_SHARE * memory_limit
         and not isinstance(q, DistantColumns)
     )
+    besides = _bytes_besides_nodes(reduced, threads) + (products if completions else 0.0)
     options = _core.SearchOptions(
         rel_gap=root.prune_gap,
         abs_gap=root.prune_abs_gap,
         time_limit=max(0.0, time_limit - (time.monotonic() - started)),
         node_limit=node_limit,
-        threads=search_threads(q.size, threads, memory_limit) if isinstance(q, DistantColumns) else threads,
+        threads=threads,
         branching=BRANCHING[branching],
-        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - q.nbytes - (products if completions else 0.0)),
+        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - besides),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
@@ -129,6 +132,12 @@ def run_search(
         tree=r if r["complete"] else None,
         twins=np.stack([reduced.index[twin >= 0], reduced.index[twin[twin >= 0]]]),
     )
+
+
+def _bytes_besides_nodes(reduced: Reduced, threads: int) -> float:
+    """What the survivors take, and where they are columns what the search keeps for each."""
+    q, k = reduced.survivors, reduced.problem.k
+    return q.nbytes + (0.0 if isinstance(q, Quadratic) else search_bytes(q.size, threads=threads, k=k))
 
 
 def _data(reduced: Reduced) -> FloatArray | None:
