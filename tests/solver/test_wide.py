@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -268,3 +269,19 @@ def test_columns_that_do_not_fit_are_read_when_they_are_needed(held: None, monke
     assert sol.stats["nodes"] > 0
     assert sol.objective == pytest.approx(whole.objective, rel=1e-6)
     assert pf.check(sol.certificate, X, y)
+
+
+def test_bound_and_objective_improve_all_along(held: None) -> None:
+    """From the first snapshots on there are an incumbent and a bound, and neither ever gets worse."""
+    X, y = blocks(60, 3000, 5, 2.0, 1)
+    history = pf.History()
+    sol = pf.solve(X, y, k=5, gamma=GAMMA, threads=2, node_limit=300, progress=history)
+    assert sol.status == "node_limit"
+    root = [snapshot for snapshot in history if snapshot.nodes == 0]
+    assert np.isfinite(root[0].objective)
+    assert root[-1].lower_bound > 0
+    later = [snapshot for snapshot in history if snapshot.nodes > 0]
+    assert len(later) > 1
+    assert all(a.objective >= b.objective for a, b in itertools.pairwise(history))
+    assert all(a.lower_bound <= b.lower_bound + 1e-9 * sol.objective for a, b in itertools.pairwise(history))
+    assert later[-1].lower_bound > root[-1].lower_bound
