@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "bound/completions.hpp"
 #include "bound/relaxation.hpp"
+#include "bound/restarts.hpp"
 #include "bound/swap.hpp"
 #include "listen.hpp"
 
@@ -132,7 +133,7 @@ std::pair<std::vector<Index>, double> restarts(const Held& q, ConstFix fix, Cons
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     std::vector<Index> best;
-    const double value = LocalSearch(q.survivors(), alarm).restarts(fix, s, count, best);
+    const double value = Restarts(q.survivors(), alarm).run(fix, s, count, best);
     return {std::move(best), value};
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "bound/dual.hpp"
 #include "bound/tighten.hpp"
@@ -14,7 +16,7 @@ namespace parsifal {
 namespace {
 
 // Wide frames are solved on a few columns first: those with |beta_j| above this part of the threshold.
-constexpr double near_threshold = 0.75;
+constexpr double in_focus = 0.75;
 // A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
 // the linear algebra is on the focus, saves little.
 constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
@@ -140,9 +142,27 @@ void LeastSquaresSolver::mend(const Fixes& fix, std::vector<Index>& support) {
 // ---- Completions
 
 const CorrelationTable& LeastSquares::correlations() const {
-    std::call_once(sorted_, [&] { correlations_ = std::make_unique<CorrelationTable>(*root_.quadratic()); });
+    std::call_once(sorted_, [&] {
+        if (!root_.quadratic()) gather_products();
+        correlations_ = std::make_unique<CorrelationTable>(products_ ? products_->quadratic : *root_.quadratic());
+    });
     return *correlations_;
 }
+
+// Completions need the products of all columns, where nodes have no use for them.
+void LeastSquares::gather_products() const {
+    std::vector<Index> all(static_cast<size_t>(root_.size()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const VectorXd zero = VectorXd::Zero(root_.size());
+    Surroundings here = root_.around(all, zero);
+    products_ = std::make_unique<Products>(root_, root_.among(all), std::move(here));
+}
+
+LeastSquares::Products::Products(const Terms& terms, MatrixXd all, Surroundings here)
+    : gram(std::move(all)),
+      zero(VectorXd::Zero(gram.rows())),
+      beta(std::move(here.beta)),
+      quadratic{terms, gram, zero, beta, here.ls, std::move(here.rounding)} {}
 
 bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
     if (columns_.size() == 0) return false;
@@ -195,7 +215,7 @@ void LeastSquaresSolver::focus(const Fixes& fix, const VectorXd& v) {
     quadratic_.gradient(v, focus_->beta);
     focus_->v = v;
     focus_->ls = quadratic_.least_squares(v, focus_->beta);
-    const double least = near_threshold * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
+    const double least = in_focus * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
     for (Index a = 0; a < m; ++a)
         if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && quadratic_.magnitude(a, focus_->beta[a]) >= least))
             focus_->columns.push_back(a);

@@ -10,7 +10,7 @@ namespace parsifal {
 namespace {
 
 // The working set begins with the columns above this part of the threshold.
-constexpr double near_threshold = 0.85;
+constexpr double in_working_set = 0.85;
 constexpr int most_passes = 20;
 // Of columns that have to be read.
 constexpr Index entries_at_once = 1 << 18;
@@ -139,11 +139,11 @@ void PricedSolver::focus(const Fixes& fix, const VectorXd& v) {
     std::vector<Index> likely;
     std::set_union(first.begin(), first.end(), work_.columns.begin(), work_.columns.end(), std::back_inserter(likely));
     begin(here, likely);
-    price(here, near_threshold * threshold(here, likely, fix));
+    price(here, in_working_set * threshold(here, likely, fix));
     std::vector<Index> known;
     for (Index a = 0; a < size(); ++a)
         if (here.known[static_cast<size_t>(a)]) known.push_back(a);
-    const double least = near_threshold * threshold(here, known, fix);
+    const double least = in_working_set * threshold(here, known, fix);
     std::vector<Index> columns;
     for (const Index a : known)
         if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && terms_.magnitude(a, here.beta[a]) >= least))

@@ -80,10 +80,13 @@ class Tree {
     using Frame = typename Model::Frame;
     using NodePtr = std::unique_ptr<Node<Frame>>;
 
-    Tree(const Model& model, const std::vector<Index>& twin, double objective, const SearchOptions& options);
+    // `root_fix` on all columns of the model.
+    Tree(const Model& model, Fixes root_fix, const std::vector<Index>& twin, double objective,
+         const SearchOptions& options);
 
     const Model& model() const { return model_; }
     const SearchOptions& options() const { return options_; }
+    const Fixes& root_fix() const { return root_fix_; }
     PseudoCosts& pseudo() { return pseudo_; }
     Attempts& attempts() { return attempts_; }
 
@@ -136,6 +139,7 @@ class Tree {
     bool worth_diving(const Node<Frame>& child) const;
 
     const Model& model_;
+    const Fixes root_fix_;
     const std::vector<Index>& twin_;
     std::vector<std::vector<Index>> later_;
     bool has_twins_ = false;

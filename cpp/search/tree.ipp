@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "search/tree.hpp"
 
@@ -25,8 +26,10 @@ inline double now() {
 }  // namespace tree_detail
 
 template <NodeModel Model>
-Tree<Model>::Tree(const Model& model, const std::vector<Index>& twin, double objective, const SearchOptions& options)
+Tree<Model>::Tree(const Model& model, Fixes root_fix, const std::vector<Index>& twin, double objective,
+                  const SearchOptions& options)
     : model_(model),
+      root_fix_(std::move(root_fix)),
       twin_(twin),
       later_(twin.size()),
       options_(options),

@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,14 @@ GAMMA = 0.15
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are held however few they are; a search on more than 300 of them is on working sets."""
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
+
+
+def _hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ALWAYS_FEW", "_FEW_COLUMNS", "_COLUMNS_A_ROW"):
+        monkeypatch.setattr(reducing, name, 0)
+    asked: Any = SimpleNamespace(n=60, gamma=GAMMA)
+    assert not reducing.gram_pays(asked, 301, 2e9)
 
 
 def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +47,7 @@ def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray,
 def test_answers_are_those_of_the_gram_matrix(seed: int, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = _data(seed)
     plain = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
     sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
     assert plain.status == sol.status == "optimal"
     assert sol.stats["nodes"] > 0

@@ -30,6 +30,7 @@ _HELD_BYTES = 1 << 28
 _COMPLETIONS_ABOVE = 0.0
 _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
+_PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -74,6 +75,13 @@ def run_search(
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
         twin = twins(reduced)
     problem = q.compiled
+    # Completions need the products of all columns, and a copy on the way, at hand or not.
+    products = 0.0 if isinstance(q, Quadratic) else 16.0 * q.size**2
+    completions = (
+        root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
+        and products <= _PRODUCTS_SHARE * memory_limit
+        and not isinstance(q, DistantColumns)
+    )
     options = _core.SearchOptions(
         rel_gap=root.prune_gap,
         abs_gap=root.prune_abs_gap,
@@ -81,17 +89,17 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         branching=BRANCHING[branching],
-        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - _bytes_besides_nodes(reduced, threads)),
+        memory_limit=max(
+            _LEAST_MEMORY,
+            room(memory_limit) - _bytes_besides_nodes(reduced, threads) - (products if completions else 0.0),
+        ),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
         # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
         dive=_DIVE if isinstance(q, Quadratic) else 0.0,
-        # They need the products of all columns.
-        completions=root.problem.rules is None
-        and root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and isinstance(q, Quadratic),
+        completions=completions,
     )
     try:
         r = _core.search(
