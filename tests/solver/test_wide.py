@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,14 @@ GAMMA = 0.15
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are held however few they are; a search on more than 300 of them is on working sets."""
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
+
+
+def _hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ALWAYS_FEW", "_FEW_COLUMNS", "_COLUMNS_A_ROW"):
+        monkeypatch.setattr(reducing, name, 0)
+    asked: Any = SimpleNamespace(n=60, gamma=GAMMA)
+    assert not reducing.gram_pays(asked, 301, 2e9)
 
 
 def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -39,8 +47,7 @@ def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray,
 def test_answers_are_those_of_the_gram_matrix(seed: int, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = _data(seed)
     plain = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
     sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
     assert plain.status == sol.status == "optimal"
     assert sol.stats["nodes"] > 0
@@ -268,3 +275,19 @@ def test_columns_that_do_not_fit_are_read_when_they_are_needed(held: None, monke
     assert sol.stats["nodes"] > 0
     assert sol.objective == pytest.approx(whole.objective, rel=1e-6)
     assert pf.check(sol.certificate, X, y)
+
+
+def test_bound_and_objective_improve_all_along(held: None) -> None:
+    """From the first snapshots on there are an incumbent and a bound, and neither ever gets worse."""
+    X, y = blocks(60, 3000, 5, 2.0, 1)
+    history = pf.History()
+    sol = pf.solve(X, y, k=5, gamma=GAMMA, threads=2, node_limit=300, progress=history)
+    assert sol.status == "node_limit"
+    root = [snapshot for snapshot in history if snapshot.nodes == 0]
+    assert np.isfinite(root[0].objective)
+    assert root[-1].lower_bound > 0
+    later = [snapshot for snapshot in history if snapshot.nodes > 0]
+    assert len(later) > 1
+    assert all(a.objective >= b.objective for a, b in itertools.pairwise(history))
+    assert all(a.lower_bound <= b.lower_bound + 1e-9 * sol.objective for a, b in itertools.pairwise(history))
+    assert later[-1].lower_bound > root[-1].lower_bound

@@ -29,6 +29,7 @@ _HELD_BYTES = 1 << 28
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
 _DIVE = 0.1  # part of the gap
+_AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
@@ -89,7 +90,14 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         branching=BRANCHING[branching],
+<<<<<<< HEAD
         memory_limit=max(_LEAST_MEMORY, room(memory_limit) - besides),
+=======
+        memory_limit=max(
+            _LEAST_MEMORY,
+            room(memory_limit) - _bytes_besides_nodes(reduced, threads) - (products if completions else 0.0),
+        ),
+>>>>>>> wide
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
@@ -192,14 +200,30 @@ def _same_rules(reduced: Reduced, first: int, later: int, side: int) -> bool:
     return bool(rules.price[i] == rules.price[j] and rules.sign[i] == side * rules.sign[j])
 
 
+def _alike(columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Columns that may equal another up to sign: those that a random direction does not tell apart."""
+    n, m = columns.shape
+    direction = np.random.default_rng(0).standard_normal(n)
+    sizes, norms = np.empty(m), np.empty(m)
+    for start in range(0, m, _AT_ONCE):
+        check_time()
+        part = columns[:, start : start + _AT_ONCE].astype(np.float64)
+        sizes[start : start + _AT_ONCE] = np.abs(direction @ part)
+        norms[start : start + _AT_ONCE] = np.abs(part).max(axis=0, initial=0.0)
+    order = np.argsort(sizes)
+    near = np.diff(sizes[order]) <= 1e-12 * n * np.maximum(norms[order[1:]], norms[order[:-1]])
+    alike = np.zeros(m, dtype=bool)
+    alike[order[1:]] = near
+    alike[order[:-1]] |= near
+    return alike
+
+
 def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
     """`twins` of columns that are at hand."""
     twin = np.full(columns.shape[1], -1, dtype=np.int64)
-    free = _exchangeable(reduced)
+    free = _exchangeable(reduced) & _alike(columns)
     last: dict[bytes, int] = {}
     for j in np.flatnonzero(free):
-        if j % 1024 == 0:
-            check_time()
         column = columns[:, j]
         first = column[np.flatnonzero(column)[:1]]
         if first.size == 0:
