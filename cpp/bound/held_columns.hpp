@@ -7,7 +7,9 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bound/survivors.hpp"
@@ -30,6 +32,7 @@ class ProductCache {
 
   private:
     void admit(const std::vector<Index>& columns);
+    void fill(std::span<const std::pair<int, Index>> fresh);  // places and columns, ascending
 
     const ColumnStore& store_;
     std::mutex mutex_;  // guards the places being given out
@@ -42,8 +45,8 @@ class ProductCache {
 
 class HeldColumns final : public Survivors {
   public:
-    // `cache` is what products may take, in bytes. y and the columns have to outlive this.
-    HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache);
+    // `cache` is what products may take, in bytes. y and the columns have to outlive this. `coarse` is filled here.
+    HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache, CoarseColumns coarse);
 
     Index size() const override { return store_.columns(); }
     VectorXd squares() const override { return squares_; }

@@ -177,12 +177,13 @@ void Tree<Model>::lose_workers(int count) {
     if (active_ == 0 && heap_.empty()) finish(SearchStop::optimal);
 }
 
-// A dive goes on while the child is not much worse than the best open node.
+// A dive goes on while the child is not much worse than the best open node. Where the gap will not close anyway, what
+// it looks at beyond the best node does not raise the bound.
 template <NodeModel Model>
 bool Tree<Model>::worth_diving(const Node<Frame>& child) const {
     if (depth_first_ || heap_.empty()) return true;
     const double best = heap_.front()->bound;
-    return child.bound <= best + 0.1 * (cutoff() - best);
+    return child.bound <= best + options_.dive * (cutoff() - best);
 }
 
 template <NodeModel Model>

@@ -260,6 +260,7 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
     const Candidate chosen = pick(*node, v);
     solver_->focus(node->fix, v);
     double bound[2] = {tree_.cutoff(), tree_.cutoff()};
+    int empty = 0;
     for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
         // Not between the children: a record of one without the other would be a proof with a hole.
         if (side > 0 && tree_.halted()) {
@@ -268,7 +269,10 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             break;
         }
         Fixes fix = decide(*node, chosen.position, side);
-        if (!possible(*node->frame, fix)) continue;
+        if (!possible(*node->frame, fix)) {
+            ++empty;
+            continue;
+        }
         NodePtr child =
             evaluate(node->frame, std::move(fix), v, {node->record, chosen.column, side}, node->depth + 1, node->bound);
         if (child) {
@@ -276,6 +280,8 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             children.push_back(std::move(child));
         }
     }
+    // Side constraints leave neither: the record that says so names the column.
+    if (empty == 2) note(*node, {node->record, chosen.column, 1}, RecordKind::dual_value, node->bound);
     if (node) tree_.pseudo().learn(chosen, bound[1] - node->bound, bound[0] - node->bound);
     solver_->unfocus();
     return children;
@@ -420,7 +426,7 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
             if (node->fix[position] == 0) {
                 Fixes fix = decide(*node, position, 1);
                 const Decision in{node->record, column, 1};
-                if (tree_.model().room(fix) >= 0) {
+                if (possible(*node->frame, fix)) {
                     double bound = closed;
                     bool shut = at < node->done;
                     if (!shut) {
@@ -440,8 +446,11 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
                 }
                 const int parent = node->record;
                 node->fix = decide(*node, position, -1);
-                node->record = note(*node, {parent, column, -1}, last ? RecordKind::exhausted : RecordKind::dual_value,
+                // Also where side constraints leave nothing: a record says which column was decided on.
+                const bool ends = !possible(*node->frame, node->fix) || last;
+                node->record = note(*node, {parent, column, -1}, ends ? RecordKind::exhausted : RecordKind::dual_value,
                                     node->bound);
+                if (ends) return open;
             } else if (last) {
                 note(*node, again(*node), RecordKind::exhausted, closed);
             }

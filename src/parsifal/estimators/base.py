@@ -111,7 +111,7 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if not signs.any():
             return 0
         if self.refit is not None:
-            raise InputError('refit="ols" does not keep signs; leave it out, or give a large gamma instead')
+            raise InputError('refit="ols" does not keep signs; leave it out, or give gamma=np.inf instead')
         return signs
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:

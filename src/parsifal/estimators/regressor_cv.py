@@ -198,11 +198,9 @@ class SparseRegressorCV(SparseLinearModel):
         training = self._prepare(design, target, weight)
         splits = self._splits(design.shape[0], target, groups)
         triangles = fold_triangles(design, training, target, weight, splits)
-        # Rules need a ridge, so that infinity does not stand for a weak one.
+        # Beside rules every ridge is tried as it is.
         least = 0.0 if rules is not None else self._least_eigenvalue(triangles)
         gammas = coarse_grid(self.gammas, training, least)
-        if rules is not None:
-            gammas = _with_ridge(gammas, isinstance(self.gammas, str))
         scorer = check_scoring(self.scoring)
         check_flag(self.one_se, "one_se")
         Reporter(self.progress)  # refuses what is neither a flag nor a function
@@ -387,14 +385,3 @@ class SparseRegressorCV(SparseLinearModel):
 
 def _one_price(penalty: Any) -> float:
     return 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
-
-
-def _with_ridge(gammas: list[float], chosen_here: bool) -> list[float]:
-    """The finite ones of a grid of ours; a grid of the user's must have no other."""
-    finite = [gamma for gamma in gammas if math.isfinite(gamma)]
-    if not chosen_here and len(finite) < len(gammas):
-        raise InputError(
-            "gammas holds inf, but signs, prices of single features and constraints need a ridge; "
-            "give a large gamma instead, such as 1e6 on standardised columns"
-        )
-    return finite

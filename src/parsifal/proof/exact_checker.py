@@ -56,7 +56,6 @@ def _check(c: Certificate, X: Any, y: FloatArray) -> None:
     )
     check_rules(c)
     check_layout(c)
-    require(c.price.size == 0 or not np.any(c.kind == EXHAUSTED), "an exhausted record beside prices of single columns")
     _check_twins(c, matrix)
     problem = Problem(c, matrix, y)
     _require_effort(c, problem.digits.parts.shape[0])
@@ -103,7 +102,6 @@ class _Tree:
 
     def __init__(self, c: Certificate, problem: Problem) -> None:
         self.c, self.problem = c, problem
-        self.completions = ExactCompletions(problem)
         self.frames: dict[int, Frame] = {}
         self.diagonals: dict[int, Whole | None] = {}
         self.earlier: dict[int, list[int]] = {}
@@ -116,6 +114,7 @@ class _Tree:
             self.children[parent].append(record)
         self.parts = (c.coef_offset.tolist(), c.fixed_offset.tolist())
         self.rows = ExactRows(c)
+        self.completions = ExactCompletions(problem, self.rows)
 
     def verify(self) -> None:
         fix = np.zeros(self.c.shape[1], dtype=np.int8)

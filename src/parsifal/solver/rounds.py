@@ -256,7 +256,9 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
     index = np.flatnonzero(root.fix >= 0).astype(np.int64)
     if root.done or not columns_fit(p, index.size, root.memory_limit):
         return
-    reduced = hold(p, index, root.fix[index], root.memory_limit)
+    beta = handover.points[-1].beta if handover.points else root.first_beta
+    reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
+    _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
     v = np.zeros(reduced.index.size)
     inside = np.isin(work.index, reduced.index)
     v[np.searchsorted(reduced.index, work.index[inside])] = node.v[inside]

@@ -20,7 +20,7 @@ from parsifal.bound.quadratic import Quadratic
 from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
 from parsifal.solver.checkpoint import Checkpoint
-from parsifal.solver.reduce import Reduced, room
+from parsifal.solver.reduce import Reduced, room, search_threads
 from parsifal.solver.root import Root
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
@@ -28,6 +28,7 @@ _HELD_BYTES = 1 << 28
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
+_DIVE = 0.1  # part of the gap
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -75,17 +76,17 @@ def run_search(
         abs_gap=root.prune_abs_gap,
         time_limit=max(0.0, time_limit - (time.monotonic() - started)),
         node_limit=node_limit,
-        threads=threads,
+        threads=search_threads(q.size, threads, memory_limit) if isinstance(q, DistantColumns) else threads,
         branching=BRANCHING[branching],
         memory_limit=max(_LEAST_MEMORY, room(memory_limit) - q.nbytes),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
+        # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
+        dive=_DIVE if isinstance(q, Quadratic) else 0.0,
         # They need the products of all columns.
-        completions=root.problem.rules is None
-        and root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and isinstance(q, Quadratic),
+        completions=root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE and isinstance(q, Quadratic),
     )
     try:
         r = _core.search(
