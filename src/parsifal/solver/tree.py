@@ -90,14 +90,7 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         branching=BRANCHING[branching],
-<<<<<<< HEAD
         memory_limit=max(_LEAST_MEMORY, room(memory_limit) - besides),
-=======
-        memory_limit=max(
-            _LEAST_MEMORY,
-            room(memory_limit) - _bytes_besides_nodes(reduced, threads) - (products if completions else 0.0),
-        ),
->>>>>>> wide
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
