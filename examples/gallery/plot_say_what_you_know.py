@@ -37,8 +37,8 @@ ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# 178 wines: total phenols are the sum of flavanoids, other phenols and proanthocyanins, so a calibration of the total from
-# what else was measured has no negative amounts. Without that knowledge the other phenols are taken off the total.
+# 178 wines: total phenols are the sum of flavanoids, other phenols and proanthocyanins, so a calibration of the total
+# from what else was measured has no negative amounts. Without that knowledge the other phenols are taken off the total.
 
 wine = load_wine(as_frame=True).data
 parts, total = wine.drop(columns="total_phenols"), wine["total_phenols"]
