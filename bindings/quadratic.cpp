@@ -133,7 +133,7 @@ std::pair<std::vector<Index>, double> restarts(const Held& q, ConstFix fix, Cons
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     std::vector<Index> best;
-    const double value = Restarts(q.survivors(), alarm).run(fix, s, count, best);
+    const double value = Restarts(q.survivors(), alarm, {}).run(fix, s, count, best);
     return {std::move(best), value};
 }
 

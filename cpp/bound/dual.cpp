@@ -161,9 +161,19 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
     // LS + v'beta is a parabola along the segment.
     const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
     const double level = q.least_squares(v, beta) + v.dot(beta);
+    // No more than the largest matter: now and then the others are dropped, and what is below them passed over.
+    const size_t full = 4 * most + 32;
     double slope = 0;
     auto evaluate_by = [&]<bool ruled>(double t) {
-        double taken = 0, climb = 0;
+        double taken = 0, climb = 0, floor = 0;
+        auto keep = [&](double a, double c) {
+            scratch.emplace_back(a, c);
+            if (most == 0 || scratch.size() < full) return;
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most - 1), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+            floor = scratch.back().first;
+        };
         scratch.clear();
         for (Index j = 0; j < fix.size(); ++j) {
             if (fix[j] < 0) continue;
@@ -174,16 +184,16 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
                 if (fix[j] > 0) {
                     taken += a;
                     climb += own;
-                } else if (a > 0) {
-                    scratch.emplace_back(a, own);
+                } else if (a > floor) {
+                    keep(a, own);
                 }
             } else {
                 const double b = beta[j] + t * g[j], a = q.gain(b);
                 if (fix[j] > 0) {
                     taken += a;
                     climb += b * g[j];
-                } else if (a > 0) {
-                    scratch.emplace_back(a, b * g[j]);
+                } else if (a > floor) {
+                    keep(a, b * g[j]);
                 }
             }
         }
