@@ -29,6 +29,7 @@ _HELD_BYTES = 1 << 28
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
+_COLUMNS_AT_ONCE = 1024
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -185,20 +186,19 @@ def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
     twin = np.full(columns.shape[1], -1, dtype=np.int64)
     free = _exchangeable(reduced)
     last: dict[bytes, int] = {}
-    for j in np.flatnonzero(free):
-        if j % 1024 == 0:
-            check_time()
-        column = columns[:, j]
-        first = column[np.flatnonzero(column)[:1]]
-        if first.size == 0:
-            continue
-        # Signed so that the first entry is positive; adding 0.0 makes -0.0 zero.
-        key = hashlib.blake2b((column * np.sign(first[0]) + 0.0).tobytes()).digest()
-        earlier = last.get(key)
-        if earlier is not None and np.array_equal(np.abs(columns[:, earlier]), np.abs(column)):
-            side = 1 if np.array_equal(columns[:, earlier], column) else -1
-            if not _same_rules(reduced, earlier, int(j), side):
-                continue
-            twin[j] = earlier
-        last[key] = int(j)
+    for start in range(0, columns.shape[1], _COLUMNS_AT_ONCE):
+        check_time()
+        block = columns[:, start : start + _COLUMNS_AT_ONCE]
+        first = np.sign(block[(block != 0).argmax(axis=0), np.arange(block.shape[1])])
+        for j in start + np.flatnonzero(free[start : start + _COLUMNS_AT_ONCE] & (first != 0)):
+            column = columns[:, j]
+            # Signed so that the first entry is positive; adding 0.0 makes -0.0 zero.
+            key = hashlib.blake2b((column * first[j - start] + 0.0).tobytes()).digest()
+            earlier = last.get(key)
+            if earlier is not None and np.array_equal(np.abs(columns[:, earlier]), np.abs(column)):
+                side = 1 if np.array_equal(columns[:, earlier], column) else -1
+                if not _same_rules(reduced, earlier, int(j), side):
+                    continue
+                twin[j] = earlier
+            last[key] = int(j)
     return twin
