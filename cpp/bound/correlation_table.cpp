@@ -37,6 +37,24 @@ CorrelationTable::CorrelationTable(const Quadratic& q, const Alarm& alarm)
     sort_correlations(alarm);
 }
 
+SignedFit CorrelationTable::signed_fit(const std::vector<Index>& columns) const {
+    const auto k = static_cast<Index>(columns.size());
+    MatrixXd gram(k, k);
+    VectorXd b(k);
+    std::vector<signed char> sign;
+    for (Index i = 0; i < k; ++i) {
+        const Index column = columns[static_cast<size_t>(i)];
+        for (Index j = 0; j < k; ++j) {
+            const Index other = columns[static_cast<size_t>(j)];
+            gram(i, j) = q_.gram(other, column) * scale_[column] * scale_[other];
+        }
+        gram(i, i) = scale_[column] > 0 ? 1 : 0;
+        b[i] = b_[column];
+        sign.push_back(q_.rules ? q_.rules->sign[static_cast<size_t>(column)] : static_cast<signed char>(0));
+    }
+    return parsifal::signed_fit(gram, b, yy_, sign, unit_);
+}
+
 void CorrelationTable::sort_correlations(const Alarm& alarm) {
     const Index m = size(), kept = most_room - 1;
     largest_ = MatrixXd::Zero(levels * kept, m);

@@ -5,6 +5,7 @@
 
 #include "base/alarm.hpp"
 #include "bound/quadratic.hpp"
+#include "bound/signed_fit.hpp"
 
 namespace parsifal {
 
@@ -26,7 +27,13 @@ class CorrelationTable {
     double y_square() const { return yy_; }
     double unit() const { return unit_; }  // error of every product of two unit columns, or of y / |y| and one
     bool has_ridge() const { return ridge_ > 0; }
-    double price() const { return q_.lambda; }
+    // What is asked of single columns; null: the same of all.
+    const ColumnRules* rules() const { return q_.rules.get(); }
+    double price(Index j) const { return q_.price_of(j); }
+    double price_of(const std::vector<Index>& columns) const { return q_.price_of(columns); }
+    double reach(Index j, double beta) const { return q_.rules ? q_.rules->reach(j, beta) : beta; }
+    // 1/2 |y - X w|^2 over the w of the right signs; see signed_fit.hpp.
+    SignedFit signed_fit(const std::vector<Index>& columns) const;
     const double* gram(Index j) const { return q_.gram.col(j).data(); }
     // The sum of the `count` largest |x_i'x_j| over the columns i that are not neighbours of j at this level.
     double largest(Index level, Index j, Index count) const {

@@ -16,7 +16,7 @@ namespace parsifal {
 namespace {
 
 // Wide frames are solved on a few columns first: those with |beta_j| above this part of the threshold.
-constexpr double near_threshold = 0.75;
+constexpr double in_focus = 0.75;
 // A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
 // the linear algebra is on the focus, saves little.
 constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
@@ -223,7 +223,7 @@ void LeastSquaresSolver::focus(const Fixes& fix, const VectorXd& v) {
     quadratic_.gradient(v, focus_->beta);
     focus_->v = v;
     focus_->ls = quadratic_.least_squares(v, focus_->beta);
-    const double least = near_threshold * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
+    const double least = in_focus * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
     for (Index a = 0; a < m; ++a)
         if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && quadratic_.magnitude(a, focus_->beta[a]) >= least))
             focus_->columns.push_back(a);

@@ -219,6 +219,7 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
     const Candidate chosen = pick(*node, v);
     solver_->focus(node->fix, v);
     double bound[2] = {tree_.cutoff(), tree_.cutoff()};
+    int empty = 0;
     for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
         // Not between the children: a record of one without the other would be a proof with a hole.
         if (side > 0 && tree_.halted()) {
@@ -227,7 +228,10 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             break;
         }
         Fixes fix = decide(*node, chosen.position, side);
-        if (!possible(*node->frame, fix)) continue;
+        if (!possible(*node->frame, fix)) {
+            ++empty;
+            continue;
+        }
         NodePtr child =
             evaluate(node->frame, std::move(fix), v, {node->record, chosen.column, side}, node->depth + 1, node->bound);
         if (child) {
@@ -235,6 +239,8 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             children.push_back(std::move(child));
         }
     }
+    // Side constraints leave neither: the record that says so names the column.
+    if (empty == 2) note(*node, {node->record, chosen.column, 1}, RecordKind::dual_value, node->bound);
     if (node) tree_.pseudo().learn(chosen, bound[1] - node->bound, bound[0] - node->bound);
     solver_->unfocus();
     return children;

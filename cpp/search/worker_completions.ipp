@@ -134,7 +134,7 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
             if (node->fix[position] == 0) {
                 Fixes fix = decide(*node, position, 1);
                 const Decision in{node->record, column, 1};
-                if (tree_.model().room(fix) >= 0) {
+                if (possible(*node->frame, fix)) {
                     double bound = closed;
                     bool shut = at < node->done;
                     if (!shut) {
@@ -154,8 +154,11 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
                 }
                 const int parent = node->record;
                 node->fix = decide(*node, position, -1);
-                node->record = note(*node, {parent, column, -1}, last ? RecordKind::exhausted : RecordKind::dual_value,
+                // Also where side constraints leave nothing: a record says which column was decided on.
+                const bool ends = !possible(*node->frame, node->fix) || last;
+                node->record = note(*node, {parent, column, -1}, ends ? RecordKind::exhausted : RecordKind::dual_value,
                                     node->bound);
+                if (ends) return open;
             } else if (last) {
                 note(*node, again(*node), RecordKind::exhausted, closed);
             }

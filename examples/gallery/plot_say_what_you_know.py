@@ -8,7 +8,7 @@ the question, and of the proof.
 
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_wine
 
 import parsifal as pf
 
@@ -37,26 +37,26 @@ ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# A mixture of known spectra: no amount is below zero. Without that knowledge, neighbouring spectra of opposite sign
-# explain the noise.
+# 178 wines: total phenols are the sum of flavanoids, other phenols and proanthocyanins, so a calibration of the total
+# from what else was measured has no negative amounts. Without that knowledge the other phenols are taken off the total.
 
-rng = np.random.default_rng(0)
-grid = np.linspace(0, 1, 120)
-centres = np.sort(rng.uniform(0, 1, 40))
-spectra = np.exp(-((grid[:, None] - centres) ** 2) / (2 * 0.05**2))
-amounts = np.zeros(40)
-amounts[[3, 17, 29]] = [1.0, 0.6, 0.3]
-measured = spectra @ amounts + 0.05 * rng.standard_normal(120)
+wine = load_wine(as_frame=True).data
+parts, total = wine.drop(columns="total_phenols"), wine["total_phenols"]
+sizes = range(1, 8)
+free = pf.path(parts, total, sizes, gamma=np.inf, fit_intercept=True)
+known = pf.path(parts, total, sizes, gamma=np.inf, sign=1, fit_intercept=True)
+print(known[-1].certificate)
 
-free = pf.solve(spectra, measured, k=5, gamma=100.0, fit_intercept=False, time_limit=20)
-known = pf.solve(spectra, measured, k=5, gamma=100.0, sign=1, fit_intercept=False, time_limit=20)
-print(known.certificate)
-
-_, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-for shift, (solution, label) in enumerate([(free, "any sign"), (known, "amounts >= 0")]):
-    ax.bar(np.arange(40) + 0.3 * shift, solution.coef, width=0.3, label=label)
-ax.plot(np.arange(40) + 0.15, amounts, "k_", markersize=12, label="true amounts")
-ax.set_xlabel("substance")
-ax.set_ylabel("amount")
-ax.legend(frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
+_, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
+deviation = parts.std().to_numpy()
+for ax, solutions, title in zip(axes, (free, known), ("any sign", "none below zero")):
+    shown = [name for j, name in enumerate(parts.columns) if free[-1].coef[j] != 0 or known[-1].coef[j] != 0]
+    for name in shown:
+        j = list(parts.columns).index(name)
+        ax.plot(sizes, [solution.coef[j] * deviation[j] for solution in solutions], marker="o", label=name)
+    ax.axhline(0, color="black", linewidth=0.5)
+    ax.set_xlabel("columns")
+    ax.set_title(title)
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].set_ylabel("coefficient, a standard deviation of the column")
+axes[1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -17,7 +17,7 @@ from parsifal.bound.dual import DualPoint
 from parsifal.bound.held import HeldColumns
 from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
 from parsifal.bound.quadratic import Quadratic
-from parsifal.bound.tightening import Tightened, strain, tighten_all
+from parsifal.bound.tightening import Tightened, strain, tighten, tighten_all
 from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.deadline import TimeUp, limited, seconds_left
 from parsifal.errors import InputError
@@ -163,8 +163,15 @@ def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
 
 
 def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
+    if root.holds(work.index[support]):
+        return
     columns = None if work.columns is None else work.columns[:, support]
     root.offer(fit_in_time(root.problem, work.index[support], columns))
+
+
+def _offer_reduced(root: Root, reduced: Reduced, support: IntArray) -> None:
+    if not root.holds(reduced.index[support]):
+        root.offer(reduced.fit(support))
 
 
 def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:
@@ -196,6 +203,9 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     restarted = False
     if np.isinf(p.gamma):
         m = reduced.index.size
+        # Whether it pays depends on how good a fit there is.
+        starts = _incumbent_in(root, reduced.fix, reduced.index)
+        _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
     while True:
         if tightened is None and np.isinf(p.gamma):
@@ -213,13 +223,13 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         try:
             with suppress(TimeUp):
                 starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
-                root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
+                _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
                 gap = relative_gap(root.incumbent.objective, max(root.lower_bound, node.bound))
                 missed = node.stop != "cutoff" and gap > max(_RESTART_GAP, root.rel_gap)
                 if missed and not restarted and time.monotonic() < deadline:
                     restarted = True
                     count = _restarts(root, reduced.index.size, node.s)
-                    root.offer(reduced.fit(reduced.quadratic.restarts(reduced.fix, node.s, count)))
+                    _offer_reduced(root, reduced, reduced.quadratic.restarts(reduced.fix, node.s, count))
         finally:
             root.leave(Remainder(reduced=reduced, tightened=tightened, v=v))
             new, count = root.fix_with(dual, reduced.fix, reduced.index, diagonal, q.gamma)
@@ -227,17 +237,19 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         if root.done or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
-            v = v[new >= 0]
-            reduced = reduced.shrink(new)
+            v, reduced = v[new >= 0], reduced.shrink(new)
         m = reduced.index.size
         can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
-        if count > 0 and (tightened is None or can_tighten):
-            tightened = tighten_all(reduced.quadratic) if can_tighten else None
-        elif tightened is None and can_tighten:
+        if count > 0 and can_tighten:
+            tightened = tighten_all(reduced.quadratic)
+        elif count > 0 and tightened is not None:
+            # A better incumbent has ruled it out; what these columns had to give they still have.
+            tightened = tighten(reduced.quadratic, tightened.diagonal[new >= 0])
+        elif count == 0 and tightened is None and can_tighten:
             tightened = tighten_all(reduced.quadratic)
             if tightened is None:
                 return
-        else:
+        elif count == 0:
             return
 
 
@@ -254,7 +266,7 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
         _offer_best(root, work, q.restarts(fix, node.s, _restarts(root, work.index.size, node.s)))
         if root.incumbent.objective < before:
             _fix_again(root, handover, report)
-    if root.done or not _leave_held(root, work, node.v):
+    if root.done or not _leave_held(root, work, node.v, handover):
         return
     reduced, before = root.reduced, root.incumbent.objective
     # The support may gain by a column outside the working set; with columns that have to be read, that would take long.
@@ -267,7 +279,7 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
             s = _spread(work, node.s, reduced.index)
             root.offer(reduced.fit(reduced.survivors.restarts(reduced.fix, s, _restarts(root, s.size, s))))
             if root.incumbent.objective < before and _fix_again(root, handover, report) and not root.done:
-                _leave_held(root, work, node.v)
+                _leave_held(root, work, node.v, handover)
     report(root)
 
 
@@ -279,13 +291,15 @@ def _spread(work: WorkingSet, values: FloatArray, index: IntArray) -> FloatArray
     return out
 
 
-def _leave_held(root: Root, work: WorkingSet, v: FloatArray) -> bool:
+def _leave_held(root: Root, work: WorkingSet, v: FloatArray, handover: Handover) -> bool:
     """Hold the columns that are left, for the search; whether they fit."""
     p = root.problem
     index = np.flatnonzero(root.fix >= 0).astype(np.int64)
     if not columns_fit(p, index.size, root.memory_limit):
         return False
-    reduced = hold(p, index, root.fix[index], root.memory_limit)
+    beta = handover.points[-1].beta if handover.points else root.first_beta
+    reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
+    _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
     root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, index)))
     return True
 
@@ -304,11 +318,13 @@ def _improve_without_relaxation(root: Root, reduced: Reduced) -> None:
     q = reduced.quadratic
     root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(q.size)))
     with suppress(TimeUp):
-        root.offer(reduced.fit(best_support(q, reduced.fix, _incumbent_in(root, reduced.fix, reduced.index))))
+        starts = _incumbent_in(root, reduced.fix, reduced.index)
+        _offer_reduced(root, reduced, best_support(q, reduced.fix, starts))
         # Restarts draw from the columns that explain most by themselves.
         squares = np.maximum(np.diag(q.gram), np.finfo(np.float64).tiny)
         alone = (q.beta0 + q.gram @ q.v0) ** 2 / squares
         likely = np.argsort(-alone)[: max(50, 4 * min(q.k, q.size))]
         s = np.zeros(q.size)
         s[likely] = min(1.0, q.k / likely.size)
-        root.offer(reduced.fit(q.restarts(reduced.fix, s, min(30, restart_count(q.size, min(q.k, q.size))))))
+        count = min(30, restart_count(q.size, min(q.k, q.size)))
+        _offer_reduced(root, reduced, q.restarts(reduced.fix, s, count))
