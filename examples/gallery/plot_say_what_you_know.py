@@ -8,7 +8,7 @@ the question, and of the proof.
 
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_diabetes, load_digits
 
 import parsifal as pf
 
@@ -37,26 +37,21 @@ ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# 178 wines: total phenols are the sum of flavanoids, other phenols and proanthocyanins, so a calibration of the total
-# from what else was measured has no negative amounts. Without that knowledge the other phenols are taken off the total.
+# An image as a mixture of a few others: ink is added, never taken away. Without that knowledge the best mixture of four
+# digits takes one of them off.
 
-wine = load_wine(as_frame=True).data
-parts, total = wine.drop(columns="total_phenols"), wine["total_phenols"]
-sizes = range(1, 8)
-free = pf.path(parts, total, sizes, gamma=np.inf, fit_intercept=True)
-known = pf.path(parts, total, sizes, gamma=np.inf, sign=1, fit_intercept=True)
-print(known[-1].certificate)
+images = load_digits().images.reshape(-1, 64)
+digits, image = images[:100].T, images[1500]
+free = pf.solve(digits, image, k=4, gamma=np.inf, fit_intercept=False)
+known = pf.solve(digits, image, k=4, gamma=np.inf, sign=1, fit_intercept=False)
+print(known.certificate)
 
-_, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
-deviation = parts.std().to_numpy()
-for ax, solutions, title in zip(axes, (free, known), ("any sign", "none below zero")):
-    shown = [name for j, name in enumerate(parts.columns) if free[-1].coef[j] != 0 or known[-1].coef[j] != 0]
-    for name in shown:
-        j = list(parts.columns).index(name)
-        ax.plot(sizes, [solution.coef[j] * deviation[j] for solution in solutions], marker="o", label=name)
-    ax.axhline(0, color="black", linewidth=0.5)
-    ax.set_xlabel("columns")
-    ax.set_title(title)
-    ax.spines[["top", "right"]].set_visible(False)
-axes[0].set_ylabel("coefficient, a standard deviation of the column")
-axes[1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+_, axes = plt.subplots(2, 6, figsize=(9, 3.6), layout="constrained")
+for row, (solution, label) in enumerate([(free, "any sign"), (known, "amounts >= 0")]):
+    pictures = [(image, "the image"), (digits @ solution.coef, label)]
+    pictures += [(digits[:, j], f"{solution.coef[j]:+.2f} times") for j in solution.support]
+    for ax, (picture, title) in zip(axes[row], pictures):
+        ax.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set_title(title, fontsize=9)
+for ax in axes.ravel():
+    ax.set_axis_off()
