@@ -300,7 +300,9 @@ void Completions::explore(Index depth, Index room, Answer* top) {
         pairs(at);
         return;
     }
+    whole_bounds(at);
     for (Index first = 0; first < at.size && !stopped_; ++first) {
+        if (!at.least.empty() && at.least[static_cast<size_t>(first)] + 2 * least_price() >= 2 * cutoff_) return;
         if (bounded(at, first, room, first % 4 == 0)) return;
         if (at.size - first < 2) return;
         // Now and then, where the gains alone would not reach the cutoff.
