@@ -59,8 +59,7 @@ void Completions::whole(const Level& at, const std::vector<Index>& order, std::v
         const double unit = table_.unit() + 2.02 * (all + 16) * unit_roundoff;
         if (!((1 + more * at.inverse_square) * (1 + inverse_square) * 4 * all * unit <= 1)) break;
         const double size = length + at.w_size + at.stretch * w_size;
-        least[n - 1 - t] =
-            at.rr - taken - 4 * unit * size * size - 32 * (all + 16) * unit_roundoff * table_.y_square();
+        least[n - 1 - t] = at.rr - taken - 4 * unit * size * size - 32 * (all + 16) * unit_roundoff * table_.y_square();
         ++known;
     }
     spend(static_cast<double>(m * m * m) / 2);
