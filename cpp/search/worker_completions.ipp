@@ -20,6 +20,8 @@ constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
 // Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
 constexpr double most_crowded = 1.5;
+// So few columns are gone through at once (completion_whole.cpp), which takes less than a node or two.
+constexpr Index few_columns = 32;
 
 inline bool crowded(Index room, Index columns, Index rank) {
     const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(static_cast<double>(columns)));
@@ -73,9 +75,10 @@ template <NodeModel Model>
 bool Worker<Model>::completes_root(Node<Frame>& node) {
     const double objective = tree_.objective();
     const Index room = tree_.model().room(node.fix);
-    if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
-    if (worker_detail::crowded(room, node.fix.size(), tree_.options().rank)) return false;
+    const bool says_little = objective - node.bound > worker_detail::wide_gap * std::abs(objective) &&
+                             !worker_detail::crowded(room, node.fix.size(), tree_.options().rank);
+    if (!says_little && node.fix.size() > worker_detail::few_columns) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!answer.resolved) return false;

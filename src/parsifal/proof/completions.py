@@ -45,6 +45,7 @@ from parsifal.proof.together import (
     ranked,
     reach,
 )
+from parsifal.proof.whole import whole_leads
 
 FixArray = npt.NDArray[np.int8]
 
@@ -58,6 +59,8 @@ _AT_ONCE = 1 << 16
 # Columns that a lead or a pair of columns with so many places beside it is worth, and how many are worth a choice.
 _ROWS = (2.0, 16.0)
 _MUCH = 400.0
+# Columns of which all together may take off too little.
+_MOST_WHOLE = 80
 # A cosine above which what is left of two columns is not bounded by what they were.
 _NEAR = 0.95
 
@@ -146,6 +149,7 @@ class Completions(Supports):
                     self.close_near(inside, columns, b, G, most, room, cosines > cut)
                     curvature = self.curvature(d, top, cut)
                     left, some = leads(self.worth(columns, b, curvature), most, room)
+            left, some = self.fewer_leads(b, G, most, left, some)
             if some.size == 0:
                 return
             count = min(some.size, _AT_A_TIME)
@@ -157,6 +161,18 @@ class Completions(Supports):
             room = min(room, columns.size)
             if room == 2:
                 self.pairs(inside, columns, b, G, most)
+
+    def fewer_leads(
+        self, b: FloatArray, G: FloatArray, most: float, left: IntArray, some: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """`left` and the leads among them, or the same columns in another order with fewer leads: the others, all of
+        them at once, take no more off than `most`, so no set of them does. Prices only make that less."""
+        if some.size and left.size <= _MOST_WHOLE:
+            whole = whole_leads(b[left], part(G, left), most)
+            if whole is not None and whole[1] < some.size:
+                left = left[whole[0]]
+                some = left[: whole[1]]
+        return left, some
 
     def curvature(self, d: FloatArray, top: FloatArray, cut: float | FloatArray) -> FloatArray:
         """D for which G_T - diag(D_T) is diagonally dominant for every T none of whose cosines is above `cut`.

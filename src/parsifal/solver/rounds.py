@@ -35,6 +35,8 @@ _FIRST_ROUND = 0.2
 # Squares of smaller norms are no longer exact in all their digits.
 _LEAST_NORM = 1e-140
 _COLUMNS_AT_ONCE = 256
+# Without a ridge so few columns and places are gone through at the root of the search, which needs nothing before it.
+_FEW_COLUMNS, _FEW_PLACES = 32, 10
 _FEW_WALKED = 5000  # columns, all products of which are computed in a moment
 
 
@@ -203,9 +205,12 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     restarted = False
     if np.isinf(p.gamma):
         m = reduced.index.size
-        # Whether it pays depends on how good a fit there is.
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
+        if m <= _FEW_COLUMNS and p.k <= _FEW_PLACES:
+            root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(m)))
+            return
+        # Whether it pays depends on how good a fit there is.
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
     while True:
         if tightened is None and np.isinf(p.gamma):
