@@ -353,7 +353,8 @@ auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& 
     cheapest_ = INFINITY;
     for (const Index j : free) cheapest_ = std::min(cheapest_, table_.price(j));
     if (const ColumnRules* rules = table_.rules()) {
-        const double most = table_.price_of(in) + static_cast<double>(std::max<Index>(room, 0)) * rules->largest_price();
+        const double most =
+            table_.price_of(in) + static_cast<double>(std::max<Index>(room, 0)) * rules->largest_price();
         roundoff_ += 16 * set_size_ * unit_roundoff * most;
     }
     plant(in, free, std::max<Index>(room, 1));
