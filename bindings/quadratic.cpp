@@ -227,13 +227,13 @@ void bind_rules(nb::module_& m) {
                 for (const Index own : cap)
                     if (own < -1 || own >= static_cast<Index>(most.size()))
                         throw std::invalid_argument("a column names a cap that is not there");
-                new (self) HeldRules{std::make_shared<const ColumnRules>(
-                    std::vector<double>(price.data(), price.data() + columns),
-                    std::vector<signed char>(sign.data(), sign.data() + columns), std::move(rows), std::move(cap),
-                    std::move(most))};
+                new (self) HeldRules{
+                    std::make_shared<const ColumnRules>(std::vector<double>(price.data(), price.data() + columns),
+                                                        std::vector<signed char>(sign.data(), sign.data() + columns),
+                                                        std::move(rows), std::move(cap), std::move(most))};
             },
-            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a,
-            "cap"_a, "most"_a)
+            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a, "cap"_a,
+            "most"_a)
         .def(
             "propagate",
             [](const HeldRules& self, ConstFix fix) {

@@ -62,7 +62,7 @@ def near_copies(n: int, groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Groups of four columns that are nearly the same; five of them matter."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((n, groups)), 4, axis=1) + 0.3 * rng.standard_normal((n, 4 * groups))
-    return X, X[:, : 5 * 4 : 4].sum(axis=1) + 1.5 * rng.standard_normal(n)
+    return X, X[:, : 5 * 4 : 4].sum(axis=1) + 4 * rng.standard_normal(n)
 
 
 def main(argv: Sequence[str]) -> None:

@@ -14,9 +14,9 @@
 
 namespace parsifal {
 
-// Where at most so many columns of a group may be chosen (ColumnRules::cap), the largest sum is still found by taking the
-// largest first, as long as their groups have room: a laminar matroid. There a column that enters displaces the last of
-// its group, if that is full, and one that leaves makes room for the next of its group, too.
+// Where at most so many columns of a group may be chosen (ColumnRules::cap), the largest sum is still found by taking
+// the largest first, as long as their groups have room: a laminar matroid. There a column that enters displaces the
+// last of its group, if that is full, and one that leaves makes room for the next of its group, too.
 struct CapChoice {
     bool full = false;
     double last_in = 0, best_out = 0;

@@ -192,7 +192,8 @@ class SideRows:
     def caps(self, p: int) -> tuple[IntArray, IntArray]:
         """The rows that say "at most so many of these" and name no column of an earlier such row: for every one of p
         columns the number of its cap, or -1, and what the caps allow."""
-        cap, most = np.full(p, -1, dtype=np.int64), []
+        cap: IntArray = np.full(p, -1, dtype=np.int64)
+        most: list[int] = []
         for r in range(self.count):
             part = slice(self.offset[r], self.offset[r + 1])
             if self.upper[r] >= 0 and np.all(self.coef[part] == 1) and np.all(cap[self.column[part]] < 0):

@@ -91,3 +91,17 @@ class Caps:
             best_out=np.where(tight, np.maximum(best_out[group], best_out[-1]), best_out[-1]),
             barred=((group >= 0) & barred[group]) | barred[-1],
         )
+
+
+def largest(terms: FloatArray, state: FixArray, room: int) -> Choice:
+    """The largest positive terms of free columns, where any of them go together."""
+    free = np.sort(terms[(state == 0) & (terms > 0)])[::-1]
+    last_in = float(free[room - 1]) if 0 < room <= free.size else 0.0
+    best_out = float(free[room]) if free.size > room else 0.0
+    same = np.ones(terms.size)
+    return Choice(
+        terms=free[:room],
+        last_in=last_in * same,
+        best_out=best_out * same,
+        barred=np.full(terms.size, room <= 0),
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.proof.caps import Caps, Choice
+from parsifal.proof.caps import Caps, Choice, largest
 from parsifal.proof.certificate import EXHAUSTED, Certificate, FloatArray, IntArray, fingerprint
 from parsifal.proof.completions import Completions
 from parsifal.proof.preconditions import Refused, require
@@ -124,7 +124,7 @@ class Records:
         room = max(c.k - inside.size, 0)
         choice = self.caps.choose(point.terms, point.columns, fix, room) if self.caps.most.size else None
         if choice is None:
-            choice = _largest(point.terms, state, room)
+            choice = largest(point.terms, state, room)
         own = total(point.base, *(-point.terms[state == 1]), *(-choice.terms))
         bound = max(inherited, self.data.price_of(inside), own)
         fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]
@@ -353,15 +353,6 @@ class Records:
                     fix[other] = side
                     chain.append(other)
         return fix
-
-
-def _largest(terms: FloatArray, state: FixArray, room: int) -> Choice:
-    """The largest positive terms of free columns, where any of them go together."""
-    free = np.sort(terms[(state == 0) & (terms > 0)])[::-1]
-    last_in = float(free[room - 1]) if 0 < room <= free.size else 0.0
-    best_out = float(free[room]) if free.size > room else 0.0
-    same = np.ones(terms.size)
-    return Choice(terms=free[:room], last_in=last_in * same, best_out=best_out * same, barred=same * (room <= 0) > 0)
 
 
 def _sum(first: float, second: float | FloatArray, third: float | FloatArray) -> FloatArray:
