@@ -27,10 +27,12 @@ from parsifal.problem.solution import Incumbent
 _ALWAYS_COLUMNS = 5000
 _ALWAYS_BYTES = 64e6  # of what a search keeps for every column
 _HELD_BYTES = 1 << 28
-# Up to so many columns, or columns a row, all products are computed at once: later they are needed anyway.
-_FEW_COLUMNS = 3000
+# Up to so many columns a row, or columns, all products are computed at once: later they are needed anyway. Beyond, with
+# so many columns a row and few rows, X fits into the processor's cache and its products do not.
 _COLUMNS_A_ROW = 4
-_MOST_COLUMNS = 0.9  # of the memory, for columns
+_ALWAYS_FEW, _FEW_COLUMNS = 1000, 3000
+_FEW_A_ROW = 20
+_MOST_COLUMNS = 0.8  # of the memory, for columns
 _CACHE_SHARE = 0.4  # of what the columns leave of the memory, for products of them
 _COPIES_SHARE = 0.6  # of the memory, for coarse copies of columns that do not fit themselves
 _MOMENT = 1 << 27  # multiplications of a fit
@@ -49,7 +51,8 @@ def most_columns(memory_limit: float) -> int:
 def gram_pays(problem: Problem, columns: int, memory_limit: float) -> bool:
     """Whether so many survivors are gathered as a Gram matrix, rather than held as columns; without a ridge there is no
     relaxation, and products are all that counts."""
-    few = columns <= max(_FEW_COLUMNS, _COLUMNS_A_ROW * problem.n) or not np.isfinite(problem.gamma)
+    most = max(_ALWAYS_FEW, _COLUMNS_A_ROW * problem.n, min(_FEW_COLUMNS, _FEW_A_ROW * problem.n))
+    few = columns <= most or not np.isfinite(problem.gamma)
     return few and columns <= most_columns(memory_limit)
 
 
@@ -164,7 +167,7 @@ def search_threads(columns: int, threads: int, memory_limit: float) -> int:
 def hold(
     problem: Problem, index: IntArray, fix: FixArray, memory_limit: float, *, alpha: FloatArray, beta: FloatArray
 ) -> Reduced:
-    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, coarse copies of as many as do.
+    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, copies of as many as do.
 
     `alpha` is the root's dual vector; `beta`, over all columns of X, says which of them come first.
     """
