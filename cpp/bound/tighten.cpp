@@ -123,14 +123,14 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
         part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
-    // The ridge must not lose much to the columns that have nothing to give.
-    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
-    if (gamma * taken * squared.maxCoeff() > 0.1) return d;
     // Whatever came out, only a diagonal that a factorisation confirms is used.
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
     for (double t = 1; t > 0.1; t *= 0.8)
         if (positive(gram, t * part, unit)) {
-            for (size_t a = 0; a < nonzero.size(); ++a)
-                d[nonzero[a]] = (t * part[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
+            const VectorXd found = (t * part.array() - taken) * squared.array();
+            // The ridge must not lose much to the columns that have nothing to give; without one there is none to lose.
+            if (gamma * -found.minCoeff() > 0.1) return d;
+            d(nonzero) = found;
             return d;
         }
     return d;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "bound/dual.hpp"
 #include "bound/tighten.hpp"
@@ -139,10 +141,29 @@ void LeastSquaresSolver::mend(const Fixes& fix, std::vector<Index>& support) {
 
 // ---- Completions
 
-const CorrelationTable& LeastSquares::correlations() const {
-    std::call_once(sorted_, [&] { correlations_ = std::make_unique<CorrelationTable>(*root_.quadratic()); });
+const CorrelationTable& LeastSquares::correlations(const Alarm& alarm) const {
+    std::call_once(sorted_, [&] {
+        if (!root_.quadratic() && !products_) gather_products();
+        const Quadratic& all = products_ ? products_->quadratic : *root_.quadratic();
+        correlations_ = std::make_unique<CorrelationTable>(all, alarm);
+    });
     return *correlations_;
 }
+
+// Completions need the products of all columns, where nodes have no use for them.
+void LeastSquares::gather_products() const {
+    std::vector<Index> all(static_cast<size_t>(root_.size()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const VectorXd zero = VectorXd::Zero(root_.size());
+    Surroundings here = root_.around(all, zero);
+    products_ = std::make_unique<Products>(root_, root_.among(all), std::move(here));
+}
+
+LeastSquares::Products::Products(const Terms& terms, MatrixXd all, Surroundings here)
+    : gram(std::move(all)),
+      zero(VectorXd::Zero(gram.rows())),
+      beta(std::move(here.beta)),
+      quadratic{terms, gram, zero, beta, here.ls, std::move(here.rounding)} {}
 
 bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
     if (columns_.size() == 0) return false;
@@ -159,10 +180,17 @@ bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
 }
 
 Completions::Answer LeastSquaresSolver::complete(const Fixes& fix, double objective, const Gap& gap, double work) {
-    if (!completions_)
+    if (!completions_) {
+        // With thousands of columns the table takes a moment, too.
+        const CorrelationTable* table = nullptr;
+        try {
+            table = &model_.correlations(alarm_);
+        } catch (const TimeUp&) {
+            return {};
+        }
         completions_ = std::make_unique<Completions>(
-            model_.correlations(), alarm_,
-            [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+            *table, alarm_, [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+    }
     const auto& columns = frame_.columns;
     std::vector<Index> in, free;
     for (Index a = 0; a < fix.size(); ++a) {

@@ -95,14 +95,16 @@ class LeastSquares {
 
     const Survivors& root() const { return root_; }
     Index size() const { return root_.size(); }
+    // All columns, where walks over them are cheap beside a node; else null.
+    const Survivors* walked() const { return root_.rules || root_.size() > most_walked ? nullptr : &root_; }
     Index room(const Fixes& fix) const { return root_.room(fix); }
     // Fixes what side constraints imply; false if they allow nothing that agrees with the fixes.
     bool propagate(const Frame& frame, Fixes& fix) const { return !frame.rules || frame.rules->rows.propagate(fix); }
     std::shared_ptr<Frame> gather(const FrameState& state) const;
     FrameState save(const Frame& frame) const;
     FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }
-    // Made when it is first asked for.
-    const CorrelationTable& correlations() const;
+    // Made when it is first asked for; TimeUp if the alarm rings before.
+    const CorrelationTable& correlations(const Alarm& alarm) const;
     // Whether a column depends on others as far as the data show.
     bool dependent(const std::vector<Index>& in, Index j) const;
     const std::vector<Index>& twin() const { return twin_; }
@@ -110,13 +112,25 @@ class LeastSquares {
     std::shared_ptr<Frame> narrow(const Frame& frame, const Fixes& fix, const VectorXd& v) const;
 
   private:
+    static constexpr Index most_walked = 5000;
+
+    // All products of columns that are held, around zero.
+    struct Products {
+        Products(const Terms& terms, MatrixXd all, Surroundings here);
+        MatrixXd gram;
+        VectorXd zero, beta;
+        Quadratic quadratic;
+    };
+
     bool first_chance(const Frame& frame, Index live) const;
+    void gather_products() const;
 
     const Survivors& root_;
     Index rank_, tighten_at_most_;
     const std::vector<Index>& twin_;
     const ConstMatrix& columns_;
     mutable std::once_flag sorted_;
+    mutable std::unique_ptr<Products> products_;
     mutable std::unique_ptr<CorrelationTable> correlations_;
 };
 

@@ -188,7 +188,7 @@ class Branching(enum.Enum):
 class SearchOptions:
     """Tolerances and limits of a search (cpp/search/search.hpp)."""
 
-    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, completions: bool = True) -> None: ...
+    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, dive: float = 0.1, completions: bool = True) -> None: ...
 
 def search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, options: SearchOptions, poll: object | None = None, state: object | None = None, save: object | None = None, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)] | None = None) -> dict:
     """Branch and bound on the reduced problem."""

@@ -163,7 +163,7 @@ class Root:
         """
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
-        return 30 * sum_unit(self.problem.n + columns) * size <= 0.05 * allowed
+        return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
 
     @property
     def reduced(self) -> Reduced | None:
@@ -176,6 +176,10 @@ class Root:
     @property
     def v(self) -> FloatArray | None:
         return None if self.remainder is None else self.remainder.v
+
+    def holds(self, support: IntArray) -> bool:
+        """Whether the incumbent has these columns: fitting them once more would give it again."""
+        return support.size == self.incumbent.support.size and np.array_equal(np.sort(support), self.incumbent.support)
 
     # ---- What changes it
 
