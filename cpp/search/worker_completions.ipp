@@ -88,7 +88,7 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
         return true;
     }
     const auto all = static_cast<double>(answer.branch.size()), done = static_cast<double>(answer.done);
-    if (done > 0 && answer.work * all / done < worker_detail::most_in_all) {
+    if (says_little && done > 0 && answer.work * all / done < worker_detail::most_in_all) {
         tree_.prune(answer.closed_bound);
         node.candidates.clear();
         node.branch = std::move(answer.branch);

@@ -166,8 +166,9 @@ class Completions(Supports):
         self, b: FloatArray, G: FloatArray, most: float, left: IntArray, some: IntArray
     ) -> tuple[IntArray, IntArray]:
         """`left` and the leads among them, or the same columns in another order with fewer leads: the others, all of
-        them at once, take no more off than `most`, so no set of them does. Prices only make that less."""
-        if some.size and left.size <= _MOST_WHOLE:
+        them at once, take no more off than `most`, so no set of them does. Prices only make that less. Worth a look
+        where the leads are many."""
+        if 4 * some.size > left.size and left.size <= _MOST_WHOLE:
             whole = whole_leads(b[left], part(G, left), most)
             if whole is not None and whole[1] < some.size:
                 left = left[whole[0]]
