@@ -33,10 +33,8 @@ def value(support: tuple[int, ...] | IntArray, gamma: float, penalty: float) -> 
 
 
 def enumerated(gamma: float, penalty: float, fix: FixArray) -> float:
-    forced, free = set(np.flatnonzero(fix == 1)), np.flatnonzero(fix == 0)
-    sets = (
-        (*forced, *more) for size in range(K - len(forced) + 1) for more in itertools.combinations(free.tolist(), size)
-    )
+    forced, free = np.flatnonzero(fix == 1).tolist(), np.flatnonzero(fix == 0).tolist()
+    sets = ((*forced, *more) for size in range(K - len(forced) + 1) for more in itertools.combinations(free, size))
     return min(value(support, gamma, penalty) for support in sets)
 
 
