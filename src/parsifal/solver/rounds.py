@@ -262,7 +262,7 @@ def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], 
             root.fix_with(handover.points[-1].priced(p, root.fix), root.fix, None, None)
             report(root)
     index = np.flatnonzero(root.fix >= 0).astype(np.int64)
-    if root.done or not columns_fit(p, index.size, root.memory_limit):
+    if root.done or not columns_fit(index.size, root.memory_limit):
         return
     beta = handover.points[-1].beta if handover.points else root.first_beta
     reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
