@@ -135,10 +135,10 @@ class FloatColumns(Survivors):
 
 class DistantColumns(Survivors):
     """
-    The columns that survive, elsewhere: load(positions) gives some of them as a matrix. `kept` is what loaded columns may take, in bytes, `cache` their products.
+    The columns that survive, elsewhere: load(positions) gives some of them as a matrix. Those marked in `copied` are copied coarsely; of the others the products with `reference` are noted. `kept` is what loaded columns may take, in bytes, `cache` their products.
     """
 
-    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, gamma: float, penalty: float, k: int, kept: float, cache: float, rules: ColumnRules | None = None) -> None: ...
+    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], copied: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], reference: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int, kept: float, cache: float, rules: ColumnRules | None = None) -> None: ...
 
 class Quadratic(Survivors):
     """

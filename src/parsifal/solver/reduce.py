@@ -152,7 +152,7 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     return gathered.shrink(gathered.fix)
 
 
-def columns_fit(problem: Problem, columns: int, memory_limit: float) -> bool:
+def columns_fit(columns: int, memory_limit: float) -> bool:
     """Whether so many columns can be searched: what a search keeps for each of them, wherever they are, has to fit."""
     return search_bytes(columns, threads=1) <= max(_ALWAYS_BYTES, _MOST_COLUMNS * room(memory_limit))
 

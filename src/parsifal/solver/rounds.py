@@ -300,12 +300,12 @@ def _leave_held(root: Root, work: WorkingSet, v: FloatArray, handover: Handover)
     """Hold the columns that are left, for the search; whether they fit."""
     p = root.problem
     index = np.flatnonzero(root.fix >= 0).astype(np.int64)
-    if not columns_fit(p, index.size, root.memory_limit):
+    if not columns_fit(index.size, root.memory_limit):
         return False
     beta = handover.points[-1].beta if handover.points else root.first_beta
     reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
     _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
-    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, index)))
+    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, reduced.index)))
     return True
 
 

@@ -75,14 +75,6 @@ def run_search(
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
         twin = twins(reduced)
     problem = q.compiled
-    # Completions need the products of all columns, and a copy on the way, at hand or not.
-    products = 0.0 if isinstance(q, Quadratic) else 16.0 * q.size**2
-    completions = (
-        root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and products <= _PRODUCTS_SHARE * memory_limit
-        and not isinstance(q, DistantColumns)
-    )
-    besides = _bytes_besides_nodes(reduced, threads) + (products if completions else 0.0)
     options = _core.SearchOptions(
         rel_gap=root.prune_gap,
         abs_gap=root.prune_abs_gap,
@@ -90,14 +82,13 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         branching=BRANCHING[branching],
-        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - besides),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
         # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
         dive=_DIVE if isinstance(q, Quadratic) else 0.0,
-        completions=completions,
+        **_memory_options(root, reduced, threads, memory_limit),
     )
     try:
         r = _core.search(
@@ -135,10 +126,22 @@ def run_search(
     )
 
 
-def _bytes_besides_nodes(reduced: Reduced, threads: int) -> float:
-    """What the survivors take, and where they are columns what the search keeps for each."""
-    q, k = reduced.survivors, reduced.problem.k
-    return q.nbytes + (0.0 if isinstance(q, Quadratic) else search_bytes(q.size, threads=threads, k=k))
+def _memory_options(root: Root, reduced: Reduced, threads: int, memory_limit: float) -> dict[str, Any]:
+    """What the memory leaves for open nodes, and whether it has room for completions."""
+    q, p = reduced.survivors, root.problem
+    taken = float(q.nbytes)
+    products = 0.0
+    if not isinstance(q, Quadratic):
+        taken += search_bytes(q.size, threads=threads, k=p.k)
+        # Completions need the products of all columns, and a copy on the way, at hand or not.
+        products = 16.0 * q.size**2
+    completions = (
+        p.gamma * root.largest_square > _COMPLETIONS_ABOVE
+        and products <= _PRODUCTS_SHARE * memory_limit
+        and not isinstance(q, DistantColumns)
+    )
+    taken += products if completions else 0.0
+    return {"memory_limit": max(_LEAST_MEMORY, room(memory_limit) - taken), "completions": completions}
 
 
 def _data(reduced: Reduced) -> FloatArray | None:
