@@ -71,7 +71,7 @@ void ProductCache::fill(std::span<const std::pair<int, Index>> fresh) {
         row_[static_cast<size_t>(fresh[c].first)].store(filled[c].release(), std::memory_order_release);
 }
 
-MatrixXd ProductCache::among(const std::vector<Index>& columns) {
+void ProductCache::among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out) {
     admit(columns);
     // By place, those without one last: then a row holds all that come before its own.
     std::vector<std::pair<int, Index>> order(columns.size());
@@ -80,7 +80,6 @@ MatrixXd ProductCache::among(const std::vector<Index>& columns) {
         order[a] = {place < 0 ? INT_MAX : place, static_cast<Index>(a)};
     }
     std::sort(order.begin(), order.end());
-    MatrixXd out(static_cast<Index>(columns.size()), static_cast<Index>(columns.size()));
     std::vector<Index> lacking;
     for (size_t a = 0; a < order.size(); ++a) {
         const auto [place, at] = order[a];
@@ -95,7 +94,7 @@ MatrixXd ProductCache::among(const std::vector<Index>& columns) {
             out(to, at) = out(at, to) = row[earlier];
         }
     }
-    if (lacking.empty()) return out;
+    if (lacking.empty()) return;
     MatrixXd x(store_.rows(), static_cast<Index>(columns.size()));
     store_.unpack(columns, x.data());
     const MatrixXd computed = x.transpose() * x(Eigen::all, lacking);
@@ -103,7 +102,6 @@ MatrixXd ProductCache::among(const std::vector<Index>& columns) {
         out.col(lacking[b]) = computed.col(static_cast<Index>(b));
         out.row(lacking[b]) = computed.col(static_cast<Index>(b)).transpose();
     }
-    return out;
 }
 
 // ---- All columns

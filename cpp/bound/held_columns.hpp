@@ -28,7 +28,8 @@ class ProductCache {
     ProductCache(const ProductCache&) = delete;
     ProductCache& operator=(const ProductCache&) = delete;
 
-    MatrixXd among(const std::vector<Index>& columns);
+    // A matrix of this size to write to.
+    void among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out);
 
   private:
     void admit(const std::vector<Index>& columns);
@@ -52,7 +53,12 @@ class HeldColumns final : public Survivors {
     VectorXd squares() const override { return squares_; }
     VectorXd origin() const override { return origin_; }
     GramColumn column(Index j) const override;
-    MatrixXd among(const std::vector<Index>& columns) const override { return products_.among(columns); }
+    MatrixXd among(const std::vector<Index>& columns) const override {
+        MatrixXd out(static_cast<Index>(columns.size()), static_cast<Index>(columns.size()));
+        products_.among(columns, out);
+        return out;
+    }
+    void among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out) const { products_.among(columns, out); }
     Surroundings around(const std::vector<Index>& columns, const ConstVector& w) const override;
     double level() const override { return 0.5 * y_.squaredNorm(); }
     double unit_for(Index columns) const override { return rounding(0, 0, 0).unit_for(columns); }

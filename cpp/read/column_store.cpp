@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t columns_at_once = 4;
 constexpr std::ptrdiff_t streamed_entries = 1 << 18;
 
+// Kept, since blocks of this size that come and go among small ones leave holes that nothing fills.
+thread_local std::vector<double> passing_by;
+
 template <std::size_t Count, class T>
 void some_products(const T* const* x, std::size_t rows, const double* v, double* out) {
     constexpr double shift[Count] = {};
@@ -96,8 +99,7 @@ void ColumnStore::with_columns(std::span<const Position> which, const Use& use) 
         [&](auto* data) {
             if constexpr (std::is_same_v<decltype(data), ColumnLoader*>) {
                 std::vector<const double*> at;
-                std::vector<double> passing;
-                data->fetch(which, at, passing);
+                data->fetch(which, at, passing_by);
                 for (std::size_t i = 0; i < which.size(); ++i) use(i, at[i]);
             } else {
                 for (std::size_t i = 0; i < which.size(); ++i) use(i, data + which[i] * rows_);
@@ -112,8 +114,7 @@ void ColumnStore::products(std::span<const Position> which, const double* v, dou
         [&](auto* data) {
             if constexpr (std::is_same_v<decltype(data), ColumnLoader*>) {
                 std::vector<const double*> at;
-                std::vector<double> passing;
-                data->fetch(which, at, passing);
+                data->fetch(which, at, passing_by);
                 all_products([&](std::size_t i) { return at[i]; }, which.size(), rows, v, out);
             } else {
                 all_products([&](std::size_t i) { return data + which[i] * rows_; }, which.size(), rows, v, out);

@@ -158,11 +158,14 @@ void PricedSolver::gather(std::vector<Index> columns, const Point& around) {
     w.relaxation.reset();
     w.quadratic.reset();
     w.columns = std::move(columns);
-    w.gram = held_.among(held(w.columns));
+    const auto count = static_cast<Index>(w.columns.size());
+    if (w.gram.size() < static_cast<size_t>(count * count)) w.gram.resize(static_cast<size_t>(count * count));
+    Eigen::Map<MatrixXd> gram(w.gram.data(), count, count);
+    held_.among(held(w.columns), gram);
     w.v0 = around.v(w.columns);
     w.beta0 = around.beta(w.columns);
     w.ls = 0.5 * around.alpha.squaredNorm();
-    w.quadratic = std::make_unique<Quadratic>(Quadratic{terms_.take(w.columns), w.gram, w.v0, w.beta0, w.ls, {}});
+    w.quadratic = std::make_unique<Quadratic>(Quadratic{terms_.take(w.columns), gram, w.v0, w.beta0, w.ls, {}});
     w.relaxation = std::make_unique<Relaxation>(*w.quadratic, alarm_);
 }
 

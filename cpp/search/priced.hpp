@@ -49,7 +49,7 @@ class PricedSolver {
         std::vector<Index> columns;  // positions in the frame, ascending
         VectorXd v0, beta0;
         double ls = 0;
-        MatrixXd gram;
+        std::vector<double> gram;  // kept from one set to the next: large blocks that come and go leave holes
         std::unique_ptr<Quadratic> quadratic;
         std::unique_ptr<Relaxation> relaxation;
     };

@@ -141,6 +141,7 @@ SearchState Tree<Model>::snapshot() const {
 
 template <NodeModel Model>
 void Tree<Model>::insert(NodePtr node) {
+    node->fold();
     heap_bytes_ += static_cast<double>(node->bytes());
     const double bytes = heap_bytes_ + static_cast<double>(frame_bytes_);
     if (bytes > options_.memory_limit) depth_first_ = true;
@@ -158,6 +159,7 @@ auto Tree<Model>::pop() -> NodePtr {
     NodePtr node = std::move(heap_.back());
     heap_.pop_back();
     heap_bytes_ -= static_cast<double>(node->bytes());
+    node->unfold();
     return node;
 }
 

@@ -119,8 +119,7 @@ def solve(
         Rule that picks the column to branch on.
     memory_limit : float
         Bytes that the search may take beyond X: open nodes, before it turns depth first, and the columns that survive
-        the root, or products of them (docs/limits.md). With more survivors than fit there is no search, and the status
-        is "gap_open".
+        the root, or products of them (docs/limits.md). Survivors that do not fit are read from X when they are needed.
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
     checkpoint : path, optional

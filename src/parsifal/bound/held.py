@@ -16,7 +16,7 @@ from parsifal.deadline import check_time
 from parsifal.design import Design
 from parsifal.problem.column_rules import ColumnRules
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 21
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class HeldColumns(Survivors):
 
     @property
     def nbytes(self) -> int:
-        return self.columns.nbytes + int(self.cache)
+        return self.columns.nbytes + self.columns.size + int(self.cache)
 
     @cached_property
     def compiled(self) -> _core.Survivors:
@@ -118,14 +118,15 @@ class DistantColumns(Survivors):
         )
 
 
-def search_bytes(columns: int, *, threads: int) -> float:
-    """What a search keeps for so many columns besides the columns: the tree, and each thread."""
-    return columns * 8.0 * (threads * 24 + 16)
+def search_bytes(columns: int, *, threads: int, k: int = 0) -> float:
+    """What a search keeps for so many columns besides the columns: the tree, and each thread; with `k`, whole columns
+    of their Gram matrix for a local search too."""
+    return columns * 8.0 * (threads * (24 + 2 * k) + 16)
 
 
 def held_bytes(n: int, columns: int, *, threads: int, k: int) -> float:
-    """What so many columns take as doubles and as bytes, with what each thread of a search keeps for every column."""
-    return columns * (9.0 * n + 16.0 * threads * k) + search_bytes(columns, threads=threads)
+    """What so many columns take as doubles and as bytes, with what a search keeps for every column."""
+    return 9.0 * n * columns + search_bytes(columns, threads=threads, k=k)
 
 
 def gather_columns(design: Design, index: IntArray) -> npt.NDArray[Any]:

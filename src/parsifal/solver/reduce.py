@@ -32,7 +32,7 @@ _HELD_BYTES = 1 << 28
 _COLUMNS_A_ROW = 4
 _ALWAYS_FEW, _FEW_COLUMNS = 1000, 3000
 _FEW_A_ROW = 20
-_MOST_COLUMNS = 0.9  # of the memory, for columns
+_MOST_COLUMNS = 0.8  # of the memory, for columns
 _CACHE_SHARE = 0.4  # of what the columns leave of the memory, for products of them
 _COPIES_SHARE = 0.6  # of the memory, for coarse copies of columns that do not fit themselves
 _MOMENT = 1 << 27  # multiplications of a fit
@@ -167,7 +167,7 @@ def search_threads(columns: int, threads: int, memory_limit: float) -> int:
 def hold(
     problem: Problem, index: IntArray, fix: FixArray, memory_limit: float, *, alpha: FloatArray, beta: FloatArray
 ) -> Reduced:
-    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, coarse copies of as many as do.
+    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, copies of as many as do.
 
     `alpha` is the root's dual vector; `beta`, over all columns of X, says which of them come first.
     """

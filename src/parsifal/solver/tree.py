@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import parsifal._core as _core
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.bound.held import DistantColumns, HeldColumns
+from parsifal.bound.held import DistantColumns, HeldColumns, search_bytes
 from parsifal.bound.quadratic import Quadratic
 from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
@@ -29,6 +29,7 @@ _HELD_BYTES = 1 << 28
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
 _DIVE = 0.1  # part of the gap
+_AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
@@ -67,6 +68,8 @@ def run_search(
     q = reduced.survivors
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
     started = time.monotonic()
+    if isinstance(q, DistantColumns):
+        threads = search_threads(q.size, threads, memory_limit)
     twin = np.full(q.size, -1, dtype=np.int64)
     # Twins only save work: where finding them takes too long, the search does without.
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
@@ -79,14 +82,15 @@ def run_search(
         and products <= _PRODUCTS_SHARE * memory_limit
         and not isinstance(q, DistantColumns)
     )
+    besides = _bytes_besides_nodes(reduced, threads) + (products if completions else 0.0)
     options = _core.SearchOptions(
         rel_gap=root.prune_gap,
         abs_gap=root.prune_abs_gap,
         time_limit=max(0.0, time_limit - (time.monotonic() - started)),
         node_limit=node_limit,
-        threads=search_threads(q.size, threads, memory_limit) if isinstance(q, DistantColumns) else threads,
+        threads=threads,
         branching=BRANCHING[branching],
-        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - q.nbytes - (products if completions else 0.0)),
+        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - besides),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
@@ -129,6 +133,12 @@ def run_search(
         tree=r if r["complete"] else None,
         twins=np.stack([reduced.index[twin >= 0], reduced.index[twin[twin >= 0]]]),
     )
+
+
+def _bytes_besides_nodes(reduced: Reduced, threads: int) -> float:
+    """What the survivors take, and where they are columns what the search keeps for each."""
+    q, k = reduced.survivors, reduced.problem.k
+    return q.nbytes + (0.0 if isinstance(q, Quadratic) else search_bytes(q.size, threads=threads, k=k))
 
 
 def _data(reduced: Reduced) -> FloatArray | None:
@@ -183,14 +193,30 @@ def _same_rules(reduced: Reduced, first: int, later: int, side: int) -> bool:
     return bool(rules.price[i] == rules.price[j] and rules.sign[i] == side * rules.sign[j])
 
 
+def _alike(columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Columns that may equal another up to sign: those that a random direction does not tell apart."""
+    n, m = columns.shape
+    direction = np.random.default_rng(0).standard_normal(n)
+    sizes, norms = np.empty(m), np.empty(m)
+    for start in range(0, m, _AT_ONCE):
+        check_time()
+        part = columns[:, start : start + _AT_ONCE].astype(np.float64)
+        sizes[start : start + _AT_ONCE] = np.abs(direction @ part)
+        norms[start : start + _AT_ONCE] = np.abs(part).max(axis=0, initial=0.0)
+    order = np.argsort(sizes)
+    near = np.diff(sizes[order]) <= 1e-12 * n * np.maximum(norms[order[1:]], norms[order[:-1]])
+    alike = np.zeros(m, dtype=bool)
+    alike[order[1:]] = near
+    alike[order[:-1]] |= near
+    return alike
+
+
 def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
     """`twins` of columns that are at hand."""
     twin = np.full(columns.shape[1], -1, dtype=np.int64)
-    free = _exchangeable(reduced)
+    free = _exchangeable(reduced) & _alike(columns)
     last: dict[bytes, int] = {}
     for j in np.flatnonzero(free):
-        if j % 1024 == 0:
-            check_time()
         column = columns[:, j]
         first = column[np.flatnonzero(column)[:1]]
         if first.size == 0:
