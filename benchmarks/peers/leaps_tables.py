@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -86,9 +87,9 @@ def compare(out: Table, name: str, data: Data, most: int, repeats: int, time_lim
     theirs = leaps(X, y, most, repeats, cpu)
     ks = list(range(1, most + 1))
     asked: dict[str, Any] = {"gamma": np.inf, "time_limit": time_limit, "threads": 1 if cpu else None}
-    path_s = [taken(lambda: pf.path(X, y, ks=ks, **asked), cpu)[0] for _ in range(repeats)]
+    path_s = [taken(partial(pf.path, X, y, ks=ks, **asked), cpu)[0] for _ in range(repeats)]
     for k in ks:
-        runs = [taken(lambda k=k: pf.solve(X, y, k=k, **asked), cpu) for _ in range(repeats)]
+        runs = [taken(partial(pf.solve, X, y, k=k, **asked), cpu) for _ in range(repeats)]
         solution = runs[0][1]
         same = agree(X, y, solution.support.tolist(), theirs.supports[k - 1])
         failed += not (same and solution.status == "optimal")
