@@ -133,7 +133,7 @@ std::pair<std::vector<Index>, double> restarts(const Held& q, ConstFix fix, Cons
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     std::vector<Index> best;
-    const double value = Restarts(q.survivors(), alarm).run(fix, s, count, best);
+    const double value = Restarts(q.survivors(), alarm, {}).run(fix, s, count, best);
     return {std::move(best), value};
 }
 
@@ -217,15 +217,23 @@ void bind_rules(nb::module_& m) {
         .def(
             "__init__",
             [](HeldRules* self, const DoubleVector& price, const SignVector& sign, const WholeVector& row_offset,
-               const WholeVector& row_column, const WholeVector& row_coef, const WholeVector& row_upper) {
+               const WholeVector& row_column, const WholeVector& row_coef, const WholeVector& row_upper,
+               std::vector<Index> cap, std::vector<Index> most) {
                 if (price.shape(0) != sign.shape(0)) throw std::invalid_argument("price and sign differ in size");
                 const auto columns = static_cast<Index>(price.shape(0));
                 auto rows = side_rows(row_offset, row_column, row_coef, row_upper, columns);
-                new (self) HeldRules{std::make_shared<const ColumnRules>(
-                    std::vector<double>(price.data(), price.data() + columns),
-                    std::vector<signed char>(sign.data(), sign.data() + columns), std::move(rows))};
+                if (!most.empty() && static_cast<Index>(cap.size()) != columns)
+                    throw std::invalid_argument("cap must have one entry a column");
+                for (const Index own : cap)
+                    if (own < -1 || own >= static_cast<Index>(most.size()))
+                        throw std::invalid_argument("a column names a cap that is not there");
+                new (self) HeldRules{
+                    std::make_shared<const ColumnRules>(std::vector<double>(price.data(), price.data() + columns),
+                                                        std::vector<signed char>(sign.data(), sign.data() + columns),
+                                                        std::move(rows), std::move(cap), std::move(most))};
             },
-            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a)
+            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a, "cap"_a,
+            "most"_a)
         .def(
             "propagate",
             [](const HeldRules& self, ConstFix fix) {

@@ -23,8 +23,7 @@ double Completions::lengthening(const Level& at, Index room) const {
 // A set of columns that takes more than this off |r|^2, its price paid, may be below the cutoff; no other.
 double Completions::threshold(const Level& at) const {
     const double size = std::sqrt(table_.y_square()) + at.w_size;
-    return at.rr + 2 * price_in() - 2 * cutoff_ -
-           4 * table_.unit() * size * size - roundoff_;
+    return at.rr + 2 * price_in() - 2 * cutoff_ - 4 * table_.unit() * size * size - roundoff_;
 }
 
 // From which |z_j|^2 d_j on inner products tell columns from dependent ones.
@@ -88,7 +87,8 @@ bool Completions::pair_signs(const Level& at, size_t i, size_t j, double g, doub
     if (!rules.any_sign || std::max(at.gain[i], at.gain[j]) > most) return false;
     auto wrong = [&](size_t a, size_t b) {
         const double one = at.beta[a] * at.z2[b], other = g * at.beta[b];
-        return rules.sign[static_cast<size_t>(at.column[a])] * (one - other) < -1e-12 * (std::abs(one) + std::abs(other));
+        return rules.sign[static_cast<size_t>(at.column[a])] * (one - other) <
+               -1e-12 * (std::abs(one) + std::abs(other));
     };
     return wrong(i, j) || wrong(j, i);
 }

@@ -300,7 +300,9 @@ void Completions::explore(Index depth, Index room, Answer* top) {
         pairs(at);
         return;
     }
+    whole_bounds(at);
     for (Index first = 0; first < at.size && !stopped_; ++first) {
+        if (!at.least.empty() && at.least[static_cast<size_t>(first)] + 2 * least_price() >= 2 * cutoff_) return;
         if (bounded(at, first, room, first % 4 == 0)) return;
         if (at.size - first < 2) return;
         // Now and then, where the gains alone would not reach the cutoff.
@@ -353,7 +355,8 @@ auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& 
     cheapest_ = INFINITY;
     for (const Index j : free) cheapest_ = std::min(cheapest_, table_.price(j));
     if (const ColumnRules* rules = table_.rules()) {
-        const double most = table_.price_of(in) + static_cast<double>(std::max<Index>(room, 0)) * rules->largest_price();
+        const double most =
+            table_.price_of(in) + static_cast<double>(std::max<Index>(room, 0)) * rules->largest_price();
         roundoff_ += 16 * set_size_ * unit_roundoff * most;
     }
     plant(in, free, std::max<Index>(room, 1));

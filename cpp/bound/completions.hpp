@@ -70,6 +70,7 @@ class Completions {
         std::vector<Index> place;           // of every column of the problem, if it is here
         std::vector<Index> alone;           // columns that `apart` tries by themselves, and pairs, each with
         std::vector<Pair> near;             // all others
+        std::vector<double> least;          // 2 c of all sets of the columns from each on, without their prices
         Index size = 0, capacity = 0, rank = 0;
         const Level* above = nullptr;  // while its own coordinates have not been gathered: the level above, and the
         const double* step = nullptr;  // last coordinate of that one's columns
@@ -95,6 +96,9 @@ class Completions {
     bool strong_neighbours(Level& at, double most, double gain, double closest);
     void row_bounds(Level& at, Index first, Index room, Index level = 0);
     void locate(Level& at) const;
+    void whole(const Level& at, const std::vector<Index>& order, std::vector<double>& least, std::vector<double>* loss);
+    void whole_bounds(Level& at);
+    static void rearrange(Level& at, const std::vector<Index>& order);
     bool bounded(Level& at, Index first, Index room, bool thorough);
     bool drop(Level& at, Index room);
     void leave_out(Level& at, Index room, double sure);
@@ -137,7 +141,7 @@ class Completions {
     std::vector<double> inverse_;  // of the factor of the columns in: rows of a lower triangle
     std::vector<double> row_, step_, own_, scratch_, scaled_;
     std::vector<Index> order_;
-    std::vector<double> rest_, apart_;
+    std::vector<double> rest_, apart_, products_;
     std::vector<double> top_;
 
     Gap gap_;

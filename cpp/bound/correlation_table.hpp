@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/alarm.hpp"
 #include "bound/quadratic.hpp"
 #include "bound/signed_fit.hpp"
 
@@ -16,7 +17,8 @@ class CorrelationTable {
     // Columns within this part of their length of the span of a set's others do not count where there is no ridge.
     static constexpr double independence = 1e-6;
 
-    explicit CorrelationTable(const Quadratic& q);
+    // Throws TimeUp when the alarm rings: half a table is of no use.
+    explicit CorrelationTable(const Quadratic& q, const Alarm& alarm = Alarm::never());
 
     Index size() const { return scale_.size(); }
     double scale(Index j) const { return scale_[j]; }  // 0: a column of zeros
@@ -51,7 +53,7 @@ class CorrelationTable {
     const std::vector<Neighbour>& neighbours(Index j) const { return neighbours_[static_cast<size_t>(j)]; }
 
   private:
-    void sort_correlations();
+    void sort_correlations(const Alarm& alarm);
 
     const Quadratic& q_;
     double ridge_, yy_, unit_;

@@ -17,11 +17,11 @@ constexpr Index likely_columns = 100, likely_times = 4;
 
 }  // namespace
 
-Restarts::Restarts(const Survivors& problem, const Alarm& alarm, int most_hits, int seed)
+Restarts::Restarts(const Survivors& problem, const Alarm& alarm, Patience patience, int seed)
     : q_(problem),
       alarm_(alarm),
       local_(problem, alarm),
-      most_hits_(most_hits),
+      patience_(patience),
       random_(20170917U + static_cast<unsigned>(seed)) {
     if (!q_.rules) walk_ = std::make_unique<Walk>(q_);
     const VectorXd r = q_.origin(), squares = q_.squares();

@@ -15,8 +15,13 @@ namespace parsifal {
 // Repeatable: the draws depend on the seed and on what has been asked before.
 class Restarts {
   public:
-    // Settled is what has ended in its best place so many times: a bad place may well be met ten times before the best.
-    explicit Restarts(const Survivors& problem, const Alarm& alarm = Alarm::never(), int most_hits = 30, int seed = 0);
+    // When they have settled: after so many starts, so many of which have ended in the best place. A bad place may well
+    // be met ten times before the best one.
+    struct Patience {
+        int hits = 30, starts = 0;
+    };
+
+    Restarts(const Survivors& problem, const Alarm& alarm, Patience patience, int seed = 0);
 
     // Improves `count` random supports, most of them drawn from the columns that explain most of y by themselves, some
     // from those with s > 0, with chances like s or all alike. Returns the best value so far, of all calls; `best`
@@ -25,7 +30,7 @@ class Restarts {
 
     // A value that is known from elsewhere: what is not better does not count.
     void know(double value);
-    bool settled() const { return hits_ >= most_hits_; }
+    bool settled() const { return hits_ >= patience_.hits && started_ >= patience_.starts; }
     double work() const { return walk_ ? walk_->work() : 0.0; }
 
   private:
@@ -38,7 +43,7 @@ class Restarts {
     LocalSearch local_;
     std::unique_ptr<Walk> walk_;  // null: columns have rules
     std::vector<Index> likely_;   // the columns that explain most by themselves, the best first
-    const int most_hits_;
+    const Patience patience_;
     std::mt19937_64 random_;
     std::vector<std::pair<double, Index>> keys_;
     double best_value_ = INFINITY;

@@ -100,7 +100,8 @@ SignedFit signed_fit(const MatrixXd& gram, const VectorXd& b, double yy, const s
     const Eigen::LLT<MatrixXd> factor(gram);
     if (k > 0 && factor.info() != Eigen::Success) return out;
     const MatrixXd inverse = k > 0 ? MatrixXd(factor.matrixL().solve(MatrixXd::Identity(k, k))) : MatrixXd();
-    // What the sums below round by comes to what the products are off by already, and so does the factorisation's error.
+    // What the sums below round by comes to what the products are off by already, and so does the factorisation's
+    // error.
     const double off = eps + 16 * (size + 8) * unit_roundoff;
     const double least = (k > 0 ? 1 / inverse.squaredNorm() : 1.0) - 2 * size * off;
     if (!(least > 2 * size * off)) return out;

@@ -1,11 +1,12 @@
 // Downhill walks by additions, removals and swaps, for many starts: what prices all moves is updated from move to move,
-// in single precision, so that a move costs k m operations where LocalSearch takes k^2 m. Where a walk ends, LocalSearch
-// has the last word.
+// in single precision, so that a move costs k m operations where LocalSearch takes k^2 m. Where a walk ends,
+// LocalSearch has the last word.
 //
-// With C = (G_SS + I/gamma)^-1, w = C r_S, Q = G_:S C, beta = r - G_:S w and h_j = 1/gamma + G_jj - Q_j: G_Sj, all moves
-// are priced as in swap.hpp, and
+// With C = (G_SS + I/gamma)^-1, w = C r_S, Q = G_:S C, beta = r - G_:S w and h_j = 1/gamma + G_jj - Q_j: G_Sj, all
+// moves are priced as in swap.hpp, and
 //   dropping i:  beta += Q_i w_i / C_ii,  h += Q_i^2 / C_ii,  Q_l -= Q_i C_il / C_ii
-//   adding j:    z = G_:j - Q G_Sj,  beta -= z beta_j / h_j,  h -= z^2 / h_j,  Q_l -= z Q_jl / h_j,  and z / h_j follows Q
+//   adding j:    z = G_:j - Q G_Sj,  beta -= z beta_j / h_j,  h -= z^2 / h_j,  Q_l -= z Q_jl / h_j,  and z / h_j
+//   follows Q
 // Columns in the support, or fixed out, have h = infinity: no move takes them.
 #pragma once
 

@@ -141,10 +141,11 @@ void LeastSquaresSolver::mend(const Fixes& fix, std::vector<Index>& support) {
 
 // ---- Completions
 
-const CorrelationTable& LeastSquares::correlations() const {
+const CorrelationTable& LeastSquares::correlations(const Alarm& alarm) const {
     std::call_once(sorted_, [&] {
-        if (!root_.quadratic()) gather_products();
-        correlations_ = std::make_unique<CorrelationTable>(products_ ? products_->quadratic : *root_.quadratic());
+        if (!root_.quadratic() && !products_) gather_products();
+        const Quadratic& all = products_ ? products_->quadratic : *root_.quadratic();
+        correlations_ = std::make_unique<CorrelationTable>(all, alarm);
     });
     return *correlations_;
 }
@@ -179,10 +180,17 @@ bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
 }
 
 Completions::Answer LeastSquaresSolver::complete(const Fixes& fix, double objective, const Gap& gap, double work) {
-    if (!completions_)
+    if (!completions_) {
+        // With thousands of columns the table takes a moment, too.
+        const CorrelationTable* table = nullptr;
+        try {
+            table = &model_.correlations(alarm_);
+        } catch (const TimeUp&) {
+            return {};
+        }
         completions_ = std::make_unique<Completions>(
-            model_.correlations(), alarm_,
-            [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+            *table, alarm_, [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+    }
     const auto& columns = frame_.columns;
     std::vector<Index> in, free;
     for (Index a = 0; a < fix.size(); ++a) {

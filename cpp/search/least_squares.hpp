@@ -103,8 +103,8 @@ class LeastSquares {
     std::shared_ptr<Frame> gather(const FrameState& state) const;
     FrameState save(const Frame& frame) const;
     FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }
-    // Made when it is first asked for.
-    const CorrelationTable& correlations() const;
+    // Made when it is first asked for; TimeUp if the alarm rings before.
+    const CorrelationTable& correlations(const Alarm& alarm) const;
     // Whether a column depends on others as far as the data show.
     bool dependent(const std::vector<Index>& in, Index j) const;
     const std::vector<Index>& twin() const { return twin_; }

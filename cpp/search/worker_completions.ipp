@@ -20,6 +20,13 @@ constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work
 constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
 // Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
 constexpr double most_crowded = 1.5;
+// So few columns are gone through at once (completion_whole.cpp), which takes less than a node or two.
+constexpr Index few_columns = 32;
+
+inline bool crowded(Index room, Index columns, Index rank) {
+    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(static_cast<double>(columns)));
+    return crowd > most_crowded * std::sqrt(static_cast<double>(rank));
+}
 
 }  // namespace worker_detail
 
@@ -46,7 +53,11 @@ auto Worker<Model>::unrelaxed(const FramePtr& frame, Fixes fix, const Decision& 
 template <NodeModel Model>
 bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
     const Index room = tree_.model().room(node.fix);
-    if (!tree_.options().completions || !tree_.attempts().worth(room, tree_.nodes())) return false;
+    if (!tree_.options().completions) return false;
+    // Where products would have to be computed for it, only with a chance.
+    if (!tree_.model().root().quadratic() && worker_detail::crowded(room, node.fix.size(), tree_.options().rank))
+        return false;
+    if (!tree_.attempts().worth(room, tree_.nodes())) return false;
     const double work = worker_detail::least_work + 30.0 * solves * static_cast<double>(node.frame->size());
     const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
     // Where a set is beyond inner products, the relaxation may still bound it.
@@ -64,11 +75,10 @@ template <NodeModel Model>
 bool Worker<Model>::completes_root(Node<Frame>& node) {
     const double objective = tree_.objective();
     const Index room = tree_.model().room(node.fix);
-    if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
-    const auto columns = static_cast<double>(node.fix.size()), rank = static_cast<double>(tree_.options().rank);
-    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(columns));
-    if (crowd > worker_detail::most_crowded * std::sqrt(rank)) return false;
+    const bool says_little = objective - node.bound > worker_detail::wide_gap * std::abs(objective) &&
+                             !worker_detail::crowded(room, node.fix.size(), tree_.options().rank);
+    if (!says_little && node.fix.size() > worker_detail::few_columns) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!answer.resolved) return false;
@@ -78,7 +88,7 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
         return true;
     }
     const auto all = static_cast<double>(answer.branch.size()), done = static_cast<double>(answer.done);
-    if (done > 0 && answer.work * all / done < worker_detail::most_in_all) {
+    if (says_little && done > 0 && answer.work * all / done < worker_detail::most_in_all) {
         tree_.prune(answer.closed_bound);
         node.candidates.clear();
         node.branch = std::move(answer.branch);
@@ -104,6 +114,11 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
             tree_.prune(closed);
             if (answer.closed || (answer.branch.empty() && !tree_.halted())) {
                 note(*node, again(*node), RecordKind::exhausted, closed);
+                return open;
+            }
+            if (answer.branch.empty()) {
+                // Stopped: nothing is known of it, and it stays open.
+                open.push_back(std::move(node));
                 return open;
             }
             node->branch = std::move(answer.branch);

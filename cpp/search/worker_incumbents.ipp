@@ -11,17 +11,18 @@ namespace parsifal {
 
 namespace worker_detail {
 
-// Random restarts while the search goes on: the share of its work that they may take, by what they have taken so far
-// (in the units of Restarts::work, about 0.2 ns), how many at a time, and when they have settled. A linear system of the
-// relaxation is about as much work as so many units a column.
-struct WalkShare {
-    double up_to, share;
-};
-constexpr WalkShare walk_shares[] = {{1e10, 0.5}, {4e10, 0.25}, {INFINITY, 0.05}};
-constexpr int walks_at_once = 16, walk_hits = 200;
-constexpr double units_per_system = 200;
-// Below this relative gap the incumbent is hardly the fault, and a small tree is done before.
-constexpr double walk_gap = 0.01, walk_nodes = 50;
+// Random restarts while the search goes on: the share of its work that they may take, by the relative gap, which is the
+// incumbent's fault the more likely the wider it is; less of it once they have taken much (in the units of
+// Restarts::work, about 0.2 ns); and none in a small tree, which is done before.
+inline double walk_share(double gap, double taken) {
+    const double share = gap > 0.2 ? 0.5 : gap > 0.1 ? 0.2 : gap > 0.01 ? 0.03 : 0.0;
+    return taken < 2e10 ? share : 0.2 * share;
+}
+constexpr double walk_nodes = 50;
+constexpr int walks_at_once = 16;
+constexpr Restarts::Patience walk_patience{.hits = 10, .starts = 20'000};
+// A linear system of the relaxation is about as much work as so many units a column.
+constexpr double units_per_system = 100;
 
 }  // namespace worker_detail
 
@@ -64,14 +65,13 @@ void Worker<Model>::wander(double bound, int solves) {
     if constexpr (requires { tree_.model().walked(); }) {
         const Survivors* all = tree_.model().walked();
         const double objective = tree_.objective();
-        if (!all || tree_.nodes() < worker_detail::walk_nodes) return;
-        if (!(objective - bound > worker_detail::walk_gap * std::abs(objective))) return;
-        if (!restarts_) restarts_ = std::make_unique<Restarts>(*all, tree_.alarm(), worker_detail::walk_hits, id_);
+        const double gap = (objective - bound) / std::max(std::abs(objective), 1e-300);
+        if (!all || tree_.nodes() < worker_detail::walk_nodes || worker_detail::walk_share(gap, 0) == 0) return;
+        if (!restarts_) restarts_ = std::make_unique<Restarts>(*all, tree_.alarm(), worker_detail::walk_patience, id_);
         restarts_->know(objective);
         if (restarts_->settled()) return;
-        const auto* share = worker_detail::walk_shares;
-        while (restarts_->work() > share->up_to) ++share;
-        walk_credit_ += share->share * worker_detail::units_per_system * solves * static_cast<double>(all->size());
+        walk_credit_ += worker_detail::walk_share(gap, restarts_->work()) * worker_detail::units_per_system * solves *
+                        static_cast<double>(all->size());
         if (walk_credit_ <= 0) return;
         VectorXd s = VectorXd::Zero(all->size());
         s(frame_->columns) = solver_->s();

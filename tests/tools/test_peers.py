@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import parsifal as pf
-from benchmarks.peers import cases, figures, referee, scalings, widedata
+from benchmarks.peers import cases, figures, leaps_tables, referee, scalings, widedata
 from benchmarks.peers.environments import ENVIRONMENTS, PINS, find_python, missing
 from benchmarks.peers.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.peers.report import write
@@ -333,3 +333,12 @@ def test_smoke_run_and_going_on(tmp_path: Path) -> None:
     after = list(Store(tmp_path / "rows.jsonl").of("answer"))
     assert len(after) == len(before)
     assert after[:-1] == before[:-1]
+
+
+def test_fits_that_are_the_same_agree_with_leaps() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    X[:, 3] = 2 * X[:, 1]
+    assert leaps_tables.agree(X, y, [0, 1], [1, 0])
+    assert leaps_tables.agree(X, y, [0, 1], [0, 3])
+    assert not leaps_tables.agree(X, y, [0, 1], [0, 2])

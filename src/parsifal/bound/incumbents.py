@@ -21,8 +21,7 @@ def round_relaxation(s: FloatArray, v: FloatArray, fix: FixArray, k: int) -> Int
 def restart_count(size: int, k: int, *, ruled: bool = False) -> int:
     """How many random restarts are worth about a fifth of a second.
 
-    A walk makes about k/2 + 10 moves of k m operations each, the start included; where columns have rules, a move is one
-    of k^2 m.
+    A walk makes some k/2 + 10 moves of k m operations each, its start included; where columns have rules, k^2 m.
     """
     k = max(k, 1)
     return int(np.clip(3e7 / (size * k**2) if ruled else 5e8 / (size * k * (10 + k / 2)), 16, 200 if ruled else 2000))

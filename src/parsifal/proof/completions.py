@@ -25,12 +25,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.proof.certificate import Certificate, FloatArray, IntArray
+from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.place import Place
-from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import Scaled, total, unit
-from parsifal.proof.side_rows import SideRows
-from parsifal.proof.signed_value import signed_value
+from parsifal.proof.preconditions import require
+from parsifal.proof.scaled import total, unit
+from parsifal.proof.supports import Supports
 from parsifal.proof.together import (
     LITTLE,
     SAFE,
@@ -46,6 +45,7 @@ from parsifal.proof.together import (
     ranked,
     reach,
 )
+from parsifal.proof.whole import whole_leads
 
 FixArray = npt.NDArray[np.int8]
 
@@ -59,43 +59,14 @@ _AT_ONCE = 1 << 16
 # Columns that a lead or a pair of columns with so many places beside it is worth, and how many are worth a choice.
 _ROWS = (2.0, 16.0)
 _MUCH = 400.0
+# Columns of which all together may take off too little.
+_MOST_WHOLE = 80
 # A cosine above which what is left of two columns is not bounded by what they were.
 _NEAR = 0.95
 
 
-class OutOfEffort(Exception):
-    """More would have to be tried than was allowed; nothing is known then."""
-
-
-class Completions:
-    """Goes through the supports of places.
-
-    Parameters
-    ----------
-    c : Certificate
-        A `plain` one.
-    data : Scaled
-        Its problem.
-    target : float
-        What no objective may be below, in scaled units.
-    strict : bool
-        Whether an objective below the target ends it (`Refused`); otherwise the target is lowered to what is known of
-        the objective.
-    effort : float
-        How many places may be looked at before it is given up (`OutOfEffort`).
-    """
-
-    def __init__(
-        self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
-    ) -> None:
-        self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
-        self.paid, self.sign, self.rows = 2 * data.price, data.sign, SideRows(c)
-        self.signed, self.ruled = bool(np.any(data.sign)), self.rows.upper.size > 0
-        # What the elimination can do to the least eigenvalue of a set's matrix, and more.
-        self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
-        self.forced = set(c.forced_in.tolist())
-        self.held: IntArray = np.zeros(0, dtype=np.int64)
-        self.block: FloatArray = np.zeros((c.shape[0], 0))
+class Completions(Supports):
+    """Goes through the supports of places; parameters are those of `Supports`."""
 
     def bound(self, fix: FixArray) -> float:
         """Proves: no support that agrees with `fix` and counts has an objective below what is returned.
@@ -131,79 +102,12 @@ class Completions:
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
 
-    def allowed(self, inside: IntArray, free: IntArray) -> IntArray | None:
-        """The columns of `free` that a support of `inside` and of them may have by the side constraints; None if there
-        is no such support."""
-        if not self.ruled:
-            return free
-        fix = np.full(self.c.shape[1], -1, dtype=np.int8)
-        fix[free] = 0
-        fix[inside] = 1
-        return free[fix[free] >= 0] if self.rows.imply(fix) else None
-
-    def spend(self) -> None:
-        """One more place is looked at."""
-        self.effort -= 1
-        if self.effort < 0:
-            raise OutOfEffort
-
     def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:
         """Proves: no support of `inside` and up to `room` columns of `free`, one of `some` among them, that counts is
         below the target. A column that was tried is left out from there on: all sets with it have been looked at."""
         for j in some:
             free = free[free != j]
             self.go_through(np.append(inside, j), free, room - 1)
-
-    def settle(self, place: Place) -> bool:
-        """Proves: the columns of the place alone are not below the target, or no support that counts has them.
-
-        Returns whether supports with more columns are to be looked at.
-        """
-        value = place.value()
-        if value >= self.target and place.rest > 0:
-            return True
-        if not self.independent(place.index):
-            return False
-        if not value >= self.target and place.rest > -np.inf:
-            if self.ruled and not self.rows.allow(place.index):
-                return True
-            if self.signed:
-                value = max(value, signed_value(place))
-                if value >= self.target:
-                    return True
-        if not value >= self.target:
-            if self.strict:
-                support, known = np.sort(place.index).tolist(), self.data.told(value)
-                raise Refused(
-                    f"an exhausted record has the support {support}, of whose objective no more is known than that it "
-                    f"is at least {known!r}, below the claim {self.c.lower_bound!r}"
-                )
-            self.target = value
-        return place.rest > 0
-
-    def try_set(self, index: IntArray) -> None:
-        """Proves: this support is not below the target, or it does not count."""
-        if not self.ruled or self.rows.allow(index):
-            self.settle(Place(self.data, index))
-
-    def independent(self, index: IntArray) -> bool:
-        """False only if a column that is not forced in is within `independence` of the span of the others.
-
-        Proof: the distance is at most the length of x_j - A U for any U.
-        """
-        if self.c.independence > 0:
-            for j in index[~np.isin(index, self.c.forced_in)]:
-                one, others = np.array([j]), Place(self.data, index[index != j])
-                if others.spread(one, self.data.X.take(one), 1, self.c.independence).dependent.size:
-                    return False
-        return True
-
-    def gather(self, columns: IntArray) -> FloatArray:
-        """The data of these columns, read once for the widest set."""
-        if not np.isin(columns, self.held).all():
-            self.held, self.block = columns, self.data.X.take(columns)
-        same = columns.size == self.held.size
-        return self.block if same else self.block[:, np.searchsorted(self.held, columns)]
 
     def explore(
         self, inside: IntArray, columns: IntArray, b: FloatArray, G: FloatArray, most: float, room: int
@@ -245,6 +149,7 @@ class Completions:
                     self.close_near(inside, columns, b, G, most, room, cosines > cut)
                     curvature = self.curvature(d, top, cut)
                     left, some = leads(self.worth(columns, b, curvature), most, room)
+            left, some = self.fewer_leads(b, G, most, left, some)
             if some.size == 0:
                 return
             count = min(some.size, _AT_A_TIME)
@@ -256,6 +161,19 @@ class Completions:
             room = min(room, columns.size)
             if room == 2:
                 self.pairs(inside, columns, b, G, most)
+
+    def fewer_leads(
+        self, b: FloatArray, G: FloatArray, most: float, left: IntArray, some: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """`left` and the leads among them, or the same columns in another order with fewer leads: the others, all of
+        them at once, take no more off than `most`, so no set of them does. Prices only make that less. Worth a look
+        where the leads are many."""
+        if 4 * some.size > left.size and left.size <= _MOST_WHOLE:
+            whole = whole_leads(b[left], part(G, left), most)
+            if whole is not None and whole[1] < some.size:
+                left = left[whole[0]]
+                some = left[: whole[1]]
+        return left, some
 
     def curvature(self, d: FloatArray, top: FloatArray, cut: float | FloatArray) -> FloatArray:
         """D for which G_T - diag(D_T) is diagonally dominant for every T none of whose cosines is above `cut`.

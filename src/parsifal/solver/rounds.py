@@ -28,12 +28,15 @@ from parsifal.solver.root import Remainder, Root
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
+_WIDE_GAP = 0.2  # by which all of the restarts are worth their time
 
 # Seconds that the first round gets however short the limit: an answer without it would be the warm start and no bound.
 _FIRST_ROUND = 0.2
 # Squares of smaller norms are no longer exact in all their digits.
 _LEAST_NORM = 1e-140
 _COLUMNS_AT_ONCE = 256
+# Without a ridge so few columns and places are gone through at the root of the search, which needs nothing before it.
+_FEW_COLUMNS, _FEW_PLACES = 32, 10
 _FEW_WALKED = 5000  # columns, all products of which are computed in a moment
 
 
@@ -62,10 +65,10 @@ def solve_root(
             elif not _begin_with(root, work, handover):
                 _read_rounds(root, work, deadline, report, handover)
             if not root.done and time.monotonic() < deadline:
-                if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
-                    _reduced_rounds(root, work, deadline, report)
-                elif np.isfinite(root.problem.gamma):
+                if np.isfinite(root.problem.gamma) and not _gram_pays(root):
                     _hold_columns(root, work, report, handover)
+                if not root.done and _gram_pays(root):
+                    _reduced_rounds(root, work, deadline, report)
     except TimeUp:
         root.cut_short()
     finally:
@@ -74,6 +77,10 @@ def solve_root(
             solves=0 if held is None else max(0, held.solves - solves),
             largest_square=0.0 if held is None else float(np.diag(held.gram).max(initial=0.0)),
         )
+
+
+def _gram_pays(root: Root) -> bool:
+    return gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit)
 
 
 def _refuse_underflow(root: Root, norms: FloatArray) -> None:
@@ -175,9 +182,11 @@ def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArra
 
 
 def _restarts(root: Root, size: int, s: FloatArray) -> int:
-    """How many random restarts a relaxation is worth, over so many columns."""
+    """How many random restarts a relaxation is worth, over so many columns: the more, the wider the gap."""
     p = root.problem
-    return restart_count(size, min(p.k, int(np.count_nonzero(s > 0))), ruled=p.rules is not None)
+    gap = relative_gap(root.incumbent.objective, root.lower_bound)
+    most = restart_count(size, min(p.k, int(np.count_nonzero(s > 0))), ruled=p.rules is not None)
+    return max(16, int(most * min(1.0, gap / _WIDE_GAP)))
 
 
 def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
@@ -196,9 +205,12 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     restarted = False
     if np.isinf(p.gamma):
         m = reduced.index.size
-        # Whether it pays depends on how good a fit there is.
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
+        if m <= _FEW_COLUMNS and p.k <= _FEW_PLACES:
+            root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(m)))
+            return
+        # Whether it pays depends on how good a fit there is.
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
     while True:
         if tightened is None and np.isinf(p.gamma):
@@ -247,41 +259,63 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
 
 
 def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], handover: Handover) -> None:
-    """Hand the survivors on as columns: nothing is left to do here but to look for a better incumbent."""
-    p = root.problem
+    """Hand the survivors on as columns: nothing is left to do but to look for a better incumbent, and to fix by it."""
     before = root.incumbent.objective
     q, fix = work.quadratic(), root.fix[work.index]
     node = q.relax(fix, work.v, cutoff=root.cutoff, tolerance=0.1 * (root.target - root.cutoff))
     root.count(node.solves)
     missed = relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap)
-    if missed and p.p > _FEW_WALKED:
+    few = int(np.count_nonzero(root.fix >= 0)) <= _FEW_WALKED
+    if missed and not few:
         # On the working set, whose products are at hand.
-        count = _restarts(root, work.index.size, node.s)
-        _offer_best(root, work, q.restarts(fix, node.s, count))
-        if root.incumbent.objective < before and handover.points:
-            root.fix_with(handover.points[-1].priced(p, root.fix), root.fix, None, None)
-            report(root)
-    index = np.flatnonzero(root.fix >= 0).astype(np.int64)
-    if root.done or not columns_fit(index.size, root.memory_limit):
+        _offer_best(root, work, q.restarts(fix, node.s, _restarts(root, work.index.size, node.s)))
+        if root.incumbent.objective < before:
+            _fix_again(root, handover, report)
+    if root.done or not _leave_held(root, work, node.v, handover):
         return
-    beta = handover.points[-1].beta if handover.points else root.first_beta
-    reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
-    _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
-    v = np.zeros(reduced.index.size)
-    inside = np.isin(work.index, reduced.index)
-    v[np.searchsorted(reduced.index, work.index[inside])] = node.v[inside]
-    root.leave(Remainder(reduced=reduced, tightened=None, v=v))
+    reduced, before = root.reduced, root.incumbent.objective
     # The support may gain by a column outside the working set; with columns that have to be read, that would take long.
-    if isinstance(reduced.survivors, HeldColumns):
+    if reduced is not None and isinstance(reduced.survivors, HeldColumns):
         for start in _incumbent_in(root, reduced.fix, reduced.index):
             support, value = reduced.survivors.local_search(reduced.fix, start)
             if value < root.incumbent.objective:
                 root.offer(reduced.fit(support))
-        if missed and reduced.index.size <= _FEW_WALKED:
-            s = np.zeros(reduced.index.size)
-            s[np.searchsorted(reduced.index, work.index[inside])] = node.s[inside]
+        if missed and few:
+            s = _spread(work, node.s, reduced.index)
             root.offer(reduced.fit(reduced.survivors.restarts(reduced.fix, s, _restarts(root, s.size, s))))
+            if root.incumbent.objective < before and _fix_again(root, handover, report) and not root.done:
+                _leave_held(root, work, node.v, handover)
     report(root)
+
+
+def _spread(work: WorkingSet, values: FloatArray, index: IntArray) -> FloatArray:
+    """Values on the working set as values on the columns `index`, in order; zero elsewhere."""
+    out = np.zeros(index.size)
+    inside = np.isin(work.index, index)
+    out[np.searchsorted(index, work.index[inside])] = values[inside]
+    return out
+
+
+def _leave_held(root: Root, work: WorkingSet, v: FloatArray, handover: Handover) -> bool:
+    """Hold the columns that are left, for the search; whether they fit."""
+    p = root.problem
+    index = np.flatnonzero(root.fix >= 0).astype(np.int64)
+    if not columns_fit(index.size, root.memory_limit):
+        return False
+    beta = handover.points[-1].beta if handover.points else root.first_beta
+    reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
+    _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
+    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, index)))
+    return True
+
+
+def _fix_again(root: Root, handover: Handover, report: Callable[[Root], None]) -> int:
+    """Fix what the last point that was read allows by a better incumbent; how many columns (-1: all is decided)."""
+    if not handover.points:
+        return 0
+    _, count = root.fix_with(handover.points[-1].priced(root.problem, root.fix), root.fix, None, None)
+    report(root)
+    return count
 
 
 def _improve_without_relaxation(root: Root, reduced: Reduced) -> None:
