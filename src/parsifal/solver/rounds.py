@@ -305,7 +305,7 @@ def _leave_held(root: Root, work: WorkingSet, v: FloatArray, handover: Handover)
     beta = handover.points[-1].beta if handover.points else root.first_beta
     reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
     _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
-    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, index)))
+    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, reduced.index)))
     return True
 
 
