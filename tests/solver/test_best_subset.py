@@ -129,7 +129,7 @@ def test_more_columns_than_rows_is_proven() -> None:
 @pytest.mark.parametrize("gamma", [np.inf, 1e7])
 def test_many_rows_are_proven_by_the_tightened_relaxation(gamma: float) -> None:
     rng = np.random.default_rng(3)
-    X = rng.standard_normal((600, 30))
+    X = rng.standard_normal((600, 40))
     y = X[:, :9] @ np.array([1.0, 0.7, 0.5, 0.5, 0.5, 0.4, 0.4, 0.3, 0.3]) + rng.standard_normal(600)
     sol = pf.solve(X, y, k=9, gamma=gamma)
     assert sol.status == "optimal"
