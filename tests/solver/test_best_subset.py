@@ -147,7 +147,7 @@ def test_few_columns_go_straight_through(seed: int, collinear: float) -> None:
 def test_many_rows_are_proven_by_the_tightened_relaxation(gamma: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "_FEW_COLUMNS", 0)
     rng = np.random.default_rng(3)
-    X = rng.standard_normal((600, 30))
+    X = rng.standard_normal((600, 40))
     y = X[:, :9] @ np.array([1.0, 0.7, 0.5, 0.5, 0.5, 0.4, 0.4, 0.3, 0.3]) + rng.standard_normal(600)
     sol = pf.solve(X, y, k=9, gamma=gamma)
     assert sol.status == "optimal"
