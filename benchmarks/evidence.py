@@ -48,7 +48,10 @@ STEPS = (
         name="figure1-cuts",
         command=f"-m parsifal.paper figure1 --repeats 3 --parts known-k --method search,cutting-plane {_FIGURE1}",
     ),
-    Step(name="figure1-gamma", command=f"-m parsifal.paper figure1 --repeats 3 --parts gamma {_FIGURE1}"),
+    Step(
+        name="figure1-gamma", command=f"-m parsifal.paper figure1 --repeats 10 --parts gamma --values 1,10 {_FIGURE1}"
+    ),
+    Step(name="figure1-inf", command=f"-m parsifal.paper figure1 --repeats 3 --parts gamma --values inf {_FIGURE1}"),
     Step(
         name="figure1-picture",
         command=f"-m parsifal.paper figure1 --repeats 10 --method search,cutting-plane --draw-only {_FIGURE1}",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.report import environment, parser
 from benchmarks.speed import (
+    asked,
     best_subset,
     crossval,
     cuts,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], None]] = {
     "lifting": lifting.main,
     "kernels": kernels.main,
     "groups": groups.main,
+    "asked": asked.main,
     "exact": exact.main,
     "wide": wide.main,
     "scale": scale.main,

@@ -16,7 +16,7 @@ using namespace parsifal;
 
 namespace {
 
-void construct(Groups* self, std::vector<Index> start, VectorXd price, Index k) {
+void construct_groups(Groups* self, std::vector<Index> start, VectorXd price, Index k) {
     if (start.empty() || start[0] != 0 || static_cast<Index>(start.size()) != price.size() + 1 || k < 0)
         throw std::invalid_argument("start must begin with 0 and have one entry more than price");
     for (size_t g = 1; g < start.size(); ++g)
@@ -24,8 +24,8 @@ void construct(Groups* self, std::vector<Index> start, VectorXd price, Index k) 
     new (self) Groups{std::move(start), std::move(price), k};
 }
 
-nb::dict relax(const HeldQuadratic& q, const Groups& groups, ConstFix fix, ConstVector start, double cutoff,
-               double tolerance, int max_solves, double seconds) {
+nb::dict relax_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, ConstVector start, double cutoff,
+                      double tolerance, int max_solves, double seconds) {
     require_one_a_group(fix, groups, "fix");
     require_one_a_group(start, groups, "start");
     const GroupedQuadratic problem = grouped(groups, q);
@@ -64,8 +64,8 @@ std::pair<std::vector<Index>, double> improve(const HeldQuadratic& q, const Grou
 
 void bind_groups(nb::module_& m) {
     nb::class_<Groups>(m, "Groups", "Columns start[g] .. start[g + 1] - 1 of a Quadratic are group g.")
-        .def("__init__", &construct, nb::kw_only(), "start"_a, "price"_a, "k"_a);
-    m.def("relax_groups", &relax, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "start"_a, "cutoff"_a,
+        .def("__init__", &construct_groups, nb::kw_only(), "start"_a, "price"_a, "k"_a);
+    m.def("relax_groups", &relax_groups, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "start"_a, "cutoff"_a,
           "tolerance"_a, "max_solves"_a, "seconds"_a = INFINITY, "Solve the relaxation of one node of groups.");
     m.def("improve_groups", &improve, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "support"_a, "max_moves"_a,
           "seconds"_a = INFINITY, "Improve a set of groups by additions, removals and swaps.");

@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "bound/completions.hpp"
 #include "bound/relaxation.hpp"
+#include "bound/restarts.hpp"
 #include "bound/swap.hpp"
 #include "listen.hpp"
 
@@ -55,7 +56,8 @@ struct HeldData final : Held {
           problem(
               terms,
               ColumnStore(columns.data(), static_cast<Index>(columns.shape(0)), static_cast<Index>(columns.shape(1))),
-              view(y), cache) {}
+              view(y), cache,
+              CoarseColumns(static_cast<Index>(columns.shape(0)), static_cast<Index>(columns.shape(1)))) {}
     const Survivors& survivors() const override { return problem; }
 
     Matrix<T> columns;
@@ -131,18 +133,20 @@ std::pair<std::vector<Index>, double> restarts(const Held& q, ConstFix fix, Cons
     const Alarm alarm(seconds, listen);
     nb::gil_scoped_release release;
     std::vector<Index> best;
-    const double value = LocalSearch(q.survivors(), alarm).restarts(fix, s, count, best);
+    const double value = Restarts(q.survivors(), alarm, {}).run(fix, s, count, best);
     return {std::move(best), value};
 }
 
 // Columns that Python loads when they are first asked for.
 struct DistantData final : Held {
-    DistantData(nb::callable load_, DoubleVector y_, Index columns, const Terms& terms, double kept, double cache)
+    DistantData(nb::callable load_, DoubleVector y_, Index columns, const Terms& terms, double kept, double cache,
+                CoarseColumns coarse)
         : load(std::move(load_)),
           y(std::move(y_)),
           loader([this](std::span<const Index> which, double* out) { fetch(which, out); },
                  static_cast<Index>(y.shape(0)), columns, kept),
-          problem(terms, ColumnStore(loader, static_cast<Index>(y.shape(0)), columns), view(y), cache) {}
+          problem(terms, ColumnStore(loader, static_cast<Index>(y.shape(0)), columns), view(y), cache,
+                  std::move(coarse)) {}
     const Survivors& survivors() const override { return problem; }
 
     void fetch(std::span<const Index> which, double* out) const {
@@ -213,15 +217,23 @@ void bind_rules(nb::module_& m) {
         .def(
             "__init__",
             [](HeldRules* self, const DoubleVector& price, const SignVector& sign, const WholeVector& row_offset,
-               const WholeVector& row_column, const WholeVector& row_coef, const WholeVector& row_upper) {
+               const WholeVector& row_column, const WholeVector& row_coef, const WholeVector& row_upper,
+               std::vector<Index> cap, std::vector<Index> most) {
                 if (price.shape(0) != sign.shape(0)) throw std::invalid_argument("price and sign differ in size");
                 const auto columns = static_cast<Index>(price.shape(0));
                 auto rows = side_rows(row_offset, row_column, row_coef, row_upper, columns);
-                new (self) HeldRules{std::make_shared<const ColumnRules>(
-                    std::vector<double>(price.data(), price.data() + columns),
-                    std::vector<signed char>(sign.data(), sign.data() + columns), std::move(rows))};
+                if (!most.empty() && static_cast<Index>(cap.size()) != columns)
+                    throw std::invalid_argument("cap must have one entry a column");
+                for (const Index own : cap)
+                    if (own < -1 || own >= static_cast<Index>(most.size()))
+                        throw std::invalid_argument("a column names a cap that is not there");
+                new (self) HeldRules{
+                    std::make_shared<const ColumnRules>(std::vector<double>(price.data(), price.data() + columns),
+                                                        std::vector<signed char>(sign.data(), sign.data() + columns),
+                                                        std::move(rows), std::move(cap), std::move(most))};
             },
-            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a)
+            nb::kw_only(), "price"_a, "sign"_a, "row_offset"_a, "row_column"_a, "row_coef"_a, "row_upper"_a, "cap"_a,
+            "most"_a)
         .def(
             "propagate",
             [](const HeldRules& self, ConstFix fix) {
@@ -251,16 +263,22 @@ void bind_quadratic(nb::module_& m) {
     nb::class_<DistantData, Held>(
         m, "DistantColumns",
         "The columns that survive, elsewhere: load(positions) gives some of them as a matrix. "
+        "Those marked in `copied` are copied coarsely; of the others the products with `reference` are noted. "
         "`kept` is what loaded columns may take, in bytes, `cache` their products.")
         .def(
             "__init__",
-            [](DistantData* self, nb::callable load, DoubleVector y, Index columns, double gamma, double penalty,
-               Index k, double kept, double cache, const HeldRules* rules) {
-                const Terms terms{gamma, penalty, k, rules_of(rules, columns)};
-                new (self) DistantData(std::move(load), std::move(y), columns, terms, kept, cache);
+            [](DistantData* self, nb::callable load, DoubleVector y, ConstFix copied, ConstVector reference,
+               double gamma, double penalty, Index k, double kept, double cache, const HeldRules* rules) {
+                if (reference.size() != static_cast<Index>(y.shape(0)))
+                    throw std::invalid_argument("the reference must have a number a row");
+                const Terms terms{gamma, penalty, k, rules_of(rules, copied.size())};
+                CoarseColumns coarse(reference.size(), {copied.data(), static_cast<size_t>(copied.size())},
+                                     {reference.data(), static_cast<size_t>(reference.size())});
+                new (self)
+                    DistantData(std::move(load), std::move(y), copied.size(), terms, kept, cache, std::move(coarse));
             },
-            nb::kw_only(), "load"_a, "y"_a, "columns"_a, "gamma"_a, "penalty"_a, "k"_a, "kept"_a, "cache"_a,
-            "rules"_a = nb::none());
+            nb::kw_only(), "load"_a, "y"_a, "copied"_a, "reference"_a, "gamma"_a, "penalty"_a, "k"_a, "kept"_a,
+            "cache"_a, "rules"_a = nb::none());
     nb::class_<HeldQuadratic, Held>(
         m, "Quadratic",
         "The reduced problem; refers to its arrays, which are copied only where they are not "

@@ -22,7 +22,7 @@ namespace {
 
 using In = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Out = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Index = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Out2 = nb::ndarray<double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 DType dtype_from(int code) {
@@ -79,7 +79,7 @@ bool scan_matrix(const Matrix& x, const In& v, const In& shift, const In& sum_we
 }
 
 template <class Matrix>
-void gather_matrix(const Matrix& x, const Index& idx, const Out2& out, int threads, double seconds) {
+void gather_matrix(const Matrix& x, const Positions& idx, const Out2& out, int threads, double seconds) {
     const std::size_t m = idx.shape(0);
     check(out.shape(0) == rows(x) && out.shape(1) == m, "out must have one row a row of X and one column an index");
     check_aligned(idx);

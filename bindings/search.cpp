@@ -129,9 +129,9 @@ nb::dict run_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, 
     return result_dict(r);
 }
 
-void construct(SearchOptions* self, double rel_gap, double abs_gap, double time_limit, double node_limit, int threads,
-               Branching branching, double memory_limit, double certificate_limit, double save_every, Index rank,
-               Index tighten_at_most, bool completions) {
+void construct_options(SearchOptions* self, double rel_gap, double abs_gap, double time_limit, double node_limit,
+                       int threads, Branching branching, double memory_limit, double certificate_limit,
+                       double save_every, Index rank, Index tighten_at_most, double dive, bool completions) {
     if (threads < 1) throw std::invalid_argument("a search needs a thread");
     new (self) SearchOptions{.gap = {.relative = rel_gap, .absolute = abs_gap},
                              .time_limit = time_limit,
@@ -143,6 +143,7 @@ void construct(SearchOptions* self, double rel_gap, double abs_gap, double time_
                              .save_every = save_every,
                              .rank = rank,
                              .tighten_at_most = tighten_at_most,
+                             .dive = dive,
                              .completions = completions};
 }
 
@@ -157,11 +158,11 @@ void bind_search(nb::module_& m) {
 
     const SearchOptions usual;
     nb::class_<SearchOptions>(m, "SearchOptions", "Tolerances and limits of a search (cpp/search/search.hpp).")
-        .def("__init__", &construct, nb::kw_only(), "rel_gap"_a = usual.gap.relative, "abs_gap"_a = usual.gap.absolute,
-             "time_limit"_a = usual.time_limit, "node_limit"_a = usual.node_limit, "threads"_a = usual.threads,
-             "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
+        .def("__init__", &construct_options, nb::kw_only(), "rel_gap"_a = usual.gap.relative,
+             "abs_gap"_a = usual.gap.absolute, "time_limit"_a = usual.time_limit, "node_limit"_a = usual.node_limit,
+             "threads"_a = usual.threads, "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
              "certificate_limit"_a = usual.certificate_limit, "save_every"_a = usual.save_every, "rank"_a = usual.rank,
-             "tighten_at_most"_a = usual.tighten_at_most, "completions"_a = usual.completions);
+             "tighten_at_most"_a = usual.tighten_at_most, "dive"_a = usual.dive, "completions"_a = usual.completions);
 
     m.def("search", &run, "survivors"_a, nb::kw_only(), "fix"_a, "w"_a, "diagonal"_a, "twin"_a, "objective"_a,
           "options"_a, "poll"_a = nb::none(), "state"_a = nb::none(), "save"_a = nb::none(), "columns"_a = nb::none(),

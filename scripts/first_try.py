@@ -4,7 +4,8 @@
 
 The target is the last column of numbers with more than two values, but for numbers of the rows. For every table the
 model is written, its proof is checked and its own rows are predicted, all by the command line. A table without such a
-column, or without another one, asks nothing that a regression answers, and is counted apart.
+column, or without another one, asks nothing that a regression answers, and is counted apart. Ctrl-C ends the run with
+the share of the tables so far.
 """
 
 from __future__ import annotations
@@ -80,12 +81,15 @@ def main() -> int:
     if options.sample is not None and options.sample < len(files):
         files = [files[len(files) * i // options.sample] for i in range(options.sample)]
     tried, good = Counter[str](), Counter[str]()
-    for file in files:
-        for step, well, words in attempt(file, options.time_limit):
-            tried[step] += 1
-            good[step] += well
-            if not well:
-                print(f"{file.name}: {step}: {words}", flush=True)
+    try:
+        for file in files:
+            for step, well, words in attempt(file, options.time_limit):
+                tried[step] += 1
+                good[step] += well
+                if not well:
+                    print(f"{file.name}: {step}: {words}", flush=True)
+    except KeyboardInterrupt:
+        print(f"stopped at {file.name}; so far:")
     for step, count in tried.items():
         print(f"{step}: {good[step]} of {count} ({good[step] / count:.1%})")
     return 0 if good["fit"] >= options.least * tried["fit"] > 0 else 1

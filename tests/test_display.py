@@ -39,6 +39,20 @@ def test_short_and_as_html(shown: dict[str, object], name: str) -> None:
     assert len(html) < 5000
 
 
+def test_results_with_long_arrays_are_short_too() -> None:
+    groups = pf.solve_groups(X[:, :12], y, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]], k=2)
+    kernels = pf.solve_kernels([X[:, :3] @ X[:, :3].T, X[:, 3:6] @ X[:, 3:6].T], y, k=1)
+    for it in (groups, kernels, groups.certificate, kernels.certificate):
+        assert len(repr(it)) < 200
+        assert type(it).__name__ in repr(it)
+        assert it._repr_html_().startswith(f"<div><b>{type(it).__name__}</b>")  # type: ignore[union-attr]
+    assert "2 groups" in repr(groups)
+    assert "1 kernels [" in repr(kernels)
+    assert "groups <b>2 of 4</b>" in groups.certificate._repr_html_()  # type: ignore[union-attr]
+    assert len(repr(pf.relax(X, y, k=3))) < 200
+    assert repr(pf.as_design(X)) == "<DenseDesign of 60 rows, 300 columns>"
+
+
 def test_names_are_escaped() -> None:
     import pandas as pd
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.peers.realdata import loader
+from benchmarks.peers.widedata import LOADERS
 from benchmarks.speed import instances
 from benchmarks.speed.instances import Data, Instance, synthetic
+from benchmarks.speed.wide import ROWS, blocks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +62,35 @@ def drawn(
     )
 
 
-def real(name: str, load: Callable[[], Data], k: int, gamma: float | None, penalised: bool = False) -> Case:
+def real(
+    name: str,
+    load: Callable[[], Data],
+    k: int,
+    gamma: float | None,
+    penalised: bool = False,
+    group: str = "real",
+) -> Case:
     """A problem with real data."""
     try:
-        instance = instances.real("real", name, load, k, gamma)
+        instance = instances.real(group, name, load, k, gamma)
     except FileNotFoundError as error:
-        instance = Instance(group="real", label=f"{name}: {error}", k=k, gamma=0.0, draw=_absent, n=0, p=0, fixed=True)
-    key = f"real-{name.replace(' ', '-')}-k{k}-gamma{'rn' if gamma is None else f'{gamma:g}'}"
-    return Case(group="real", key=key, instance=instance, forms=("k", "penalty") if penalised else ("k",), seeds=1)
+        instance = Instance(group=group, label=f"{name}: {error}", k=k, gamma=0.0, draw=_absent, n=0, p=0, fixed=True)
+    key = f"{group}-{name.replace(' ', '-')}-k{k}-gamma{'rn' if gamma is None else f'{gamma:g}'}"
+    return Case(group=group, key=key, instance=instance, forms=("k", "penalty") if penalised else ("k",), seeds=1)
+
+
+def blocked(n: int, p: int, k: int, sqrt_snr: float) -> Case:
+    """Blocks of correlated columns (`benchmarks.speed.wide`), gamma = 1/sqrt(n)."""
+    instance = Instance(
+        group="wide",
+        label=f"blocks n={n} p={p} k={k} sqrt_snr={sqrt_snr:g}",
+        k=k,
+        gamma=1 / np.sqrt(n),
+        draw=lambda seed: blocks(n, p, k, sqrt_snr, seed),
+        n=n,
+        p=p,
+    )
+    return Case(group="wide", key=f"wide-blocks-n{n}-p{p}-k{k}-snr{sqrt_snr:g}", instance=instance)
 
 
 def _absent(seed: int) -> Data:
@@ -147,6 +170,15 @@ def full() -> Plan:
     return Plan(name="full", cases=tuple(cases), seeds=3, time_limit=60.0)
 
 
+def wide() -> Plan:
+    """Many columns: gene expression, spectra, and blocks of correlated columns; what is found in ten seconds."""
+    cases = [real(name, load, 8, None, penalised=True, group="wide") for name, load in LOADERS.items()]
+    cases += [blocked(n, p, k, sqrt_snr) for n, p, k, sqrt_snr, _ in ROWS]
+    return Plan(
+        name="wide", cases=tuple(cases), seeds=1, time_limit=10.0, solvers=("parsifal", "abess", "l0learn", "el0ps")
+    )
+
+
 def _tables() -> Iterator[Case]:
     for gamma in (None, 1.0, 1e6):
         yield real("diabetes", instances.diabetes, 10, gamma, penalised=True)
@@ -158,7 +190,7 @@ def _tables() -> Iterator[Case]:
             yield real(f"{name} interactions", loader(name, interactions=True), 8, gamma)
 
 
-PLANS: dict[str, Callable[[], Plan]] = {"smoke": smoke, "quick": quick, "full": full}
+PLANS: dict[str, Callable[[], Plan]] = {"smoke": smoke, "quick": quick, "full": full, "wide": wide}
 
 
 def seeds_of(plan: Plan, case: Case, chosen: Sequence[int] | None = None) -> Sequence[int]:

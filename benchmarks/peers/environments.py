@@ -12,13 +12,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
 PINS = Path(__file__).with_name("pins")
+R_TABLES = PEERS / "r-tables"
+R_PACKAGES = ("r-cran-pls", "r-cran-caret")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,22 +133,45 @@ def make_leaps() -> str | None:
     return None
 
 
+def make_r_tables() -> str | None:
+    """Tables of Debian's R packages as CSV; the packages are unpacked, not installed."""
+    PEERS.mkdir(exist_ok=True)
+    note = PEERS / "r-tables.error"
+    note.unlink(missing_ok=True)
+    for tool in ("Rscript", "apt-get", "dpkg-deb"):
+        if shutil.which(tool) is None:
+            return _fail(note, f"there is no {tool}")
+    R_TABLES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        code, text = _run(["apt-get", "download", *R_PACKAGES], folder)
+        for package in sorted(Path(folder).glob("*.deb")):
+            code, text = (code, text) if code else _run(["dpkg-deb", "-x", str(package), folder], folder)
+        if code == 0:
+            script, library = Path(__file__).with_name("r_tables.R"), Path(folder) / "usr/lib/R/site-library"
+            code, text = _run(["Rscript", str(script), str(library), str(R_TABLES)], folder)
+    return _fail(note, text) if code else None
+
+
 def main(argv: Sequence[str]) -> None:
     """Make the environments that are not there yet, or those that are named."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join((*ENVIRONMENTS, 'leaps'))}")
+    arguments.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join((*ENVIRONMENTS, *MADE))}")
     arguments.add_argument("--update", action="store_true", help="the newest versions, and new pins")
     args = arguments.parse_args(argv)
-    for name in args.names or (*ENVIRONMENTS, "leaps"):
-        if name not in args.names and not args.update and name != "leaps" and interpreter(name).exists():
+    for name in args.names or (*ENVIRONMENTS, *MADE):
+        if name not in args.names and not args.update and name not in MADE and interpreter(name).exists():
             print(f"{name}: there", flush=True)
             continue
-        error = make_leaps() if name == "leaps" else make(name, update=args.update)
+        error = MADE[name]() if name in MADE else make(name, update=args.update)
         print(f"{name}: {error or 'made'}", flush=True)
 
 
-def _run(command: Sequence[str]) -> tuple[int, str]:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+# What is no environment of Python.
+MADE: dict[str, Callable[[], str | None]] = {"leaps": make_leaps, "r-tables": make_r_tables}
+
+
+def _run(command: Sequence[str], folder: str | None = None) -> tuple[int, str]:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False, cwd=folder)
     return done.returncode, done.stdout if done.returncode == 0 else done.stderr or done.stdout
 
 

@@ -23,8 +23,7 @@ double Completions::lengthening(const Level& at, Index room) const {
 // A set of columns that takes more than this off |r|^2, its price paid, may be below the cutoff; no other.
 double Completions::threshold(const Level& at) const {
     const double size = std::sqrt(table_.y_square()) + at.w_size;
-    return at.rr + 2 * table_.price() * static_cast<double>(in_.size()) - 2 * cutoff_ -
-           4 * table_.unit() * size * size - roundoff_;
+    return at.rr + 2 * price_in() - 2 * cutoff_ - 4 * table_.unit() * size * size - roundoff_;
 }
 
 // From which |z_j|^2 d_j on inner products tell columns from dependent ones.
@@ -39,18 +38,59 @@ bool Completions::resolved(const Level& at, double z2d, Index room) const {
 
 // With a price, only so many columns can pay it: the objective is not below the price of the columns.
 Index Completions::affordable(Index room) const {
-    if (!(table_.price() > 0)) return room;
-    const double most = cutoff_ / table_.price() - static_cast<double>(in_.size());
+    if (!(cheapest_ > 0)) return room;
+    const double most = table_.rules() ? (cutoff_ - least_price()) / cheapest_ * (1 + 4 * unit_roundoff)
+                                       : cutoff_ / cheapest_ - static_cast<double>(in_.size());
     return most < static_cast<double>(room) ? static_cast<Index>(std::max(0.0, std::floor(most) + 1)) : room;
 }
 
-double Completions::value_of(const Level& at, double taken, Index more) const {
-    return 0.5 * (at.rr - taken) + table_.price() * static_cast<double>(static_cast<Index>(in_.size()) + more);
+double Completions::value_of(const Level& at, double taken, std::initializer_list<Index> more) const {
+    std::vector<Index> support = in_;
+    support.insert(support.end(), more.begin(), more.end());
+    return 0.5 * (at.rr - taken) + table_.price_of(support);
 }
 
-// What the columns that are in cost whatever they fit: the product may have been rounded up.
+// What the columns that are in cost whatever they fit: the sum may have been rounded up.
 double Completions::least_price() const {
-    return table_.price() * static_cast<double>(in_.size()) * (1 - 2 * unit_roundoff);
+    const double terms = table_.rules() ? static_cast<double>(in_.size()) : 0.0;
+    return price_in() * (1 - (2 + terms) * unit_roundoff);
+}
+
+// Twice the least price of a column of the level.
+double Completions::least_paid(const Level& at) const {
+    if (alike_) return paid_;
+    double least = INFINITY;
+    for (Index j = 0; j < at.size; ++j) least = std::min(least, paid(at, static_cast<size_t>(j)));
+    return least;
+}
+
+// Whether a set is allowed. Its value and what is charged for rounding become those with the signs of all its columns,
+// where inner products tell.
+bool Completions::judge(double& value, double& charge, std::initializer_list<Index> more) const {
+    const ColumnRules& rules = *table_.rules();
+    std::vector<Index> set = in_;
+    set.insert(set.end(), more.begin(), more.end());
+    if (!rules.rows.allow(set)) return false;
+    if (!rules.any_sign) return true;
+    const SignedFit fit = table_.signed_fit(set);
+    const double price = table_.price_of(set), slack = fit.charge + 0.5 * roundoff_;
+    if (!fit.known || fit.value + price - slack < value - charge) return true;
+    value = fit.value + price;
+    charge = slack;
+    return true;
+}
+
+// Whether two columns take no more than `most`, their prices in it, because the best coefficients without signs have a
+// wrong one: then one of the two is zero at the best with signs.
+bool Completions::pair_signs(const Level& at, size_t i, size_t j, double g, double most) const {
+    const ColumnRules& rules = *table_.rules();
+    if (!rules.any_sign || std::max(at.gain[i], at.gain[j]) > most) return false;
+    auto wrong = [&](size_t a, size_t b) {
+        const double one = at.beta[a] * at.z2[b], other = g * at.beta[b];
+        return rules.sign[static_cast<size_t>(at.column[a])] * (one - other) <
+               -1e-12 * (std::abs(one) + std::abs(other));
+    };
+    return wrong(i, j) || wrong(j, i);
 }
 
 // Whether a column of which only |z_j|^2 = z2 is left counts. It does not where it depends on those that are in; and
@@ -68,7 +108,7 @@ bool Completions::counts(const Level& at, double z2, double z2d, Index room, Ind
 // the neighbours at this level: |z_i'z_j| <= |x_i'x_j| + |L_i| |L_j|, and |z_j|^2 less the row sum is |z_j|^2 d_j.
 void Completions::row_bounds(Level& at, Index first, Index room, Index level) {
     const Index others = room - 1;
-    const double paid = 2 * table_.price(), pad = static_cast<double>(others) * 8 * set_size_ * unit_roundoff;
+    const double pad = static_cast<double>(others) * 8 * set_size_ * unit_roundoff;
     const double resolution = least_resolved(at, room);
     const bool table = others < CorrelationTable::most_room;
     rest_.resize(static_cast<size_t>(at.size));
@@ -81,7 +121,8 @@ void Completions::row_bounds(Level& at, Index first, Index room, Index level) {
         const auto a = static_cast<size_t>(j);
         const double sum = table ? table_.largest(level, at.column[a], others) + rest_[a] * length + pad : 1;
         const double z2d = at.z2[a] - sum * (1 + 1e-14);
-        at.worth[a] = z2d > 0 && z2d >= resolution ? at.gain[a] * (at.z2[a] / z2d) * (1 + 1e-14) - paid : INFINITY;
+        at.worth[a] =
+            z2d > 0 && z2d >= resolution ? at.gain[a] * (at.z2[a] / z2d) * (1 + 1e-14) - paid(at, a) : INFINITY;
     }
     spend(4.0 * static_cast<double>(at.size - first));
 }
@@ -90,9 +131,9 @@ void Completions::row_bounds(Level& at, Index first, Index room, Index level) {
 // the columns that decide; worth_j is theirs afterwards.
 bool Completions::bounded(Level& at, Index first, Index room, bool thorough) {
     const double most = threshold(at);
-    const double paid = 2 * table_.price();
     Largest unhindered(top_, room);
-    for (Index j = first; j < at.size; ++j) unhindered.add(at.gain[static_cast<size_t>(j)] - paid);
+    for (Index j = first; j < at.size; ++j)
+        unhindered.add(at.gain[static_cast<size_t>(j)] - paid(at, static_cast<size_t>(j)));
     const bool hopeless = unhindered.sum() > most;
     row_bounds(at, first, room);
     if (hopeless) return false;
@@ -126,7 +167,7 @@ bool Completions::bounded(Level& at, Index first, Index room, bool thorough) {
             }
         const double z2d = at.z2[a] - near.sum() * (1 + 1e-14);
         at.worth[a] =
-            z2d > 0 && resolved(at, z2d, room) ? at.gain[a] * (at.z2[a] / z2d) * (1 + 1e-14) - paid : INFINITY;
+            z2d > 0 && resolved(at, z2d, room) ? at.gain[a] * (at.z2[a] / z2d) * (1 + 1e-14) - paid(at, a) : INFINITY;
         if (!spend(static_cast<double>((at.size - first) * (at.rank + 6)))) return false;
     }
 }

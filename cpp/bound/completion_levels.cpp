@@ -155,7 +155,8 @@ bool Completions::plant(const std::vector<Index>& in, const std::vector<Index>& 
         at.origin[a] = j;
         at.z2[a] = at.z2[b];
         at.beta[a] = at.beta[b];
-        at.gain[a] = (at.beta[a] * at.beta[a] + longer) / at.z2[a];
+        const double reach = table_.reach(at.column[a], at.beta[a]);
+        at.gain[a] = (reach * reach + longer) / at.z2[a];
         ++kept;
     }
     for (Index l = 0; l < at.rank; ++l)
@@ -177,7 +178,11 @@ void Completions::sort(Level& at) {
     order_.resize(n);
     std::iota(order_.begin(), order_.end(), Index{0});
     std::sort(order_.begin(), order_.end(), [&](Index a, Index b) {
-        const double x = at.gain[static_cast<size_t>(a)], y = at.gain[static_cast<size_t>(b)];
+        double x = at.gain[static_cast<size_t>(a)], y = at.gain[static_cast<size_t>(b)];
+        if (table_.rules()) {
+            x -= paid(at, static_cast<size_t>(a));
+            y -= paid(at, static_cast<size_t>(b));
+        }
         return x != y ? x > y : at.column[static_cast<size_t>(a)] < at.column[static_cast<size_t>(b)];
     });
     scratch_.resize(n);
@@ -221,6 +226,34 @@ void Completions::leave_out(Level& at, Index room, double sure) {
         ++kept;
     }
     at.size = kept;
+}
+
+// The gains of columns with signs, as `descend` has made them without.
+void Completions::sign_gains(Level& at, double longer) const {
+    if (!table_.rules() || !table_.rules()->any_sign) return;
+    for (Index j = 0; j < at.size; ++j) {
+        const auto a = static_cast<size_t>(j);
+        const double b = table_.reach(at.column[a], at.beta[a]);
+        at.gain[a] = (b * b + longer) / at.z2[a];
+    }
+}
+
+// Leaves out the columns that side constraints exclude; false if they allow no set of the columns in and of these.
+bool Completions::imply(Level& at) {
+    if (!table_.rules() || table_.rules()->rows.empty()) return true;
+    fix_.setConstant(table_.size(), -1);
+    for (const Index j : in_) fix_[j] = 1;
+    for (Index j = 0; j < at.size; ++j) fix_[at.column[static_cast<size_t>(j)]] = 0;
+    if (!table_.rules()->rows.propagate(fix_)) return false;
+    Index kept = 0;
+    for (Index j = 0; j < at.size; ++j) {
+        const auto b = static_cast<size_t>(j), a = static_cast<size_t>(kept);
+        if (fix_[at.column[b]] < 0) continue;
+        if (a != b) move(at, b, a);
+        ++kept;
+    }
+    at.size = kept;
+    return true;
 }
 
 void Completions::locate(Level& at) const {

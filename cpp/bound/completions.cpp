@@ -20,7 +20,12 @@ constexpr double far_square = 0.65;
 }  // namespace
 
 Completions::Completions(const CorrelationTable& table, const Alarm& alarm, Dependent dependent)
-    : table_(table), alarm_(alarm), dependent_(std::move(dependent)), scaled_(static_cast<size_t>(table.size())) {}
+    : table_(table),
+      alarm_(alarm),
+      dependent_(std::move(dependent)),
+      alike_(!table.rules() || table.rules()->uniform),
+      paid_(alike_ && table.size() > 0 ? 2 * table.price(0) : 0.0),
+      scaled_(static_cast<size_t>(table.size())) {}
 
 bool Completions::spend(double work) {
     work_ += work;
@@ -33,6 +38,7 @@ bool Completions::spend(double work) {
 }
 
 void Completions::found(double value, double charge, std::initializer_list<Index> more) {
+    if (table_.rules() && !judge(value, charge, more)) return;
     lowest_ = std::min(lowest_, value - charge);
     if (!(value < cutoff_)) return;
     best_value_ = value;
@@ -43,31 +49,31 @@ void Completions::found(double value, double charge, std::initializer_list<Index
 
 // The sets with one column more.
 void Completions::singles(Level& at, Index room) {
-    const double paid = 2 * table_.price();
-    double most = threshold(at) + paid;
-    if (at.size == 0 || Numbers(at.gain.data(), at.size).maxCoeff() <= most) return;
+    double most = threshold(at);
+    if (at.size == 0 || Numbers(at.gain.data(), at.size).maxCoeff() <= most + least_paid(at)) return;
     for (Index j = 0; j < at.size; ++j) {
         const auto a = static_cast<size_t>(j);
-        if (!(at.gain[a] > most)) continue;
-        const double taken = at.beta[a] * at.beta[a] / at.z2[a];
+        if (!(at.gain[a] > most + paid(at, a))) continue;
+        const double b = table_.reach(at.column[a], at.beta[a]), taken = b * b / at.z2[a];
         const double size = std::sqrt(table_.y_square()) + at.w_size;
         const double charge = 2 * table_.unit() * size * size + 0.5 * (lengthening(at, room) / at.z2[a] + roundoff_);
-        found(value_of(at, taken, 1), charge, {at.column[a]});
-        most = threshold(at) + paid;
+        found(value_of(at, taken, {at.column[a]}), charge, {at.column[a]});
+        most = threshold(at);
     }
 }
 
 // The sets of a column with one of those in a range, in closed form: b_T'G_T^-1 b_T = (b_i^2 + b_j^2 - 2 g b_i b_j) /
 // (1 - g^2).
 void Completions::pair_row(Level& at, Index position, Index first, Index last) {
-    const double paid = 4 * table_.price(), longer = lengthening(at, 2);
+    const double longer = lengthening(at, 2);
     const double size = std::sqrt(table_.y_square()) + at.w_size;
     const double sure = std::max(nearly_dependent, 2 * least_resolved(at, 2));
     const auto a = static_cast<size_t>(position);
     correlations(at, position, first, last, row_.data());
     const double z2i = at.z2[a], bi = at.beta[a];
     const auto *z2 = at.z2.data(), *beta = at.beta.data();
-    double most = threshold(at) + paid;
+    const double price = paid(at, a), least = price + least_paid(at);
+    double most = threshold(at) + least;
     for (Index j = first; j < last; ++j) {
         // Everything times |z_i|^2 |z_j|^2: no quotient in this loop.
         const double g = row_[static_cast<size_t>(j)], det = z2i * z2[j] - g * g;
@@ -77,14 +83,19 @@ void Completions::pair_row(Level& at, Index position, Index first, Index last) {
         if (num + rounding <= most * det * (1 - 1e-13) && det > sure * nearer) continue;
         if (j == position) continue;
         const Index column = at.column[static_cast<size_t>(j)];
+        if (table_.rules() && det > sure * nearer) {
+            const auto b = static_cast<size_t>(j);
+            const double own = most - least + price + paid(at, b);
+            if (num + rounding <= own * det * (1 - 1e-13) || pair_signs(at, a, b, g, own)) continue;
+        }
         const double away = det / nearer;
         in_.push_back(at.column[a]);
         const bool independent = counts(at, away, 0.5 * away, 2, column);
         in_.pop_back();
         if (!independent) continue;
         const double charge = 2 * table_.unit() * size * size + 0.5 * (rounding / det + roundoff_);
-        found(value_of(at, num / det, 2), charge, {at.column[a], column});
-        most = threshold(at) + paid;
+        found(value_of(at, num / det, {at.column[a], column}), charge, {at.column[a], column});
+        most = threshold(at) + least;
     }
     spend(static_cast<double>((last - first) * (at.rank + 6)));
 }
@@ -116,7 +127,7 @@ bool Completions::strong_neighbours(Level& at, double most, double gain, double 
 // looked at by themselves; for the others |g| is small, and only a strong one can be part of a pair that counts.
 void Completions::pairs(Level& at) {
     const auto n = static_cast<size_t>(at.size);
-    const double paid = 4 * table_.price();
+    const double paid = 2 * least_paid(at);
     rest_.resize(n);
     double least = 1, longest = 0;
     for (size_t a = 0; a < n; ++a) {
@@ -204,7 +215,8 @@ void Completions::descend(Index depth, Index position, Index from, Index room, s
     if (!all) leave_out(at, left, sure);
     at.above = &up;
     at.step = step;
-    if (spend(static_cast<double>((up.size - from) * (up.rank + 6)))) {
+    sign_gains(at, longer);
+    if (imply(at) && spend(static_cast<double>((up.size - from) * (up.rank + 6)))) {
         singles(at, left);
         const Index places = std::min(affordable(left), at.size);
         if (!near.empty()) {
@@ -288,14 +300,16 @@ void Completions::explore(Index depth, Index room, Answer* top) {
         pairs(at);
         return;
     }
+    whole_bounds(at);
     for (Index first = 0; first < at.size && !stopped_; ++first) {
+        if (!at.least.empty() && at.least[static_cast<size_t>(first)] + 2 * least_price() >= 2 * cutoff_) return;
         if (bounded(at, first, room, first % 4 == 0)) return;
         if (at.size - first < 2) return;
         // Now and then, where the gains alone would not reach the cutoff.
         if ((first & (first - 1)) == 0) {
             double gains = 0;
             for (Index j = first; j < std::min(first + room, at.size); ++j)
-                gains += std::max(0.0, at.gain[static_cast<size_t>(j)] - 2 * table_.price());
+                gains += std::max(0.0, at.gain[static_cast<size_t>(j)] - paid(at, static_cast<size_t>(j)));
             if (gains <= threshold(at)) {
                 if (apart(depth, first, room)) return;
                 if (stopped_) return;
@@ -338,11 +352,18 @@ auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& 
     room = std::min(room, static_cast<Index>(free.size()));
     set_size_ = static_cast<double>(static_cast<Index>(in.size()) + std::max<Index>(room, 0) + 16);
     roundoff_ = 32 * set_size_ * unit_roundoff * table_.y_square();
+    cheapest_ = INFINITY;
+    for (const Index j : free) cheapest_ = std::min(cheapest_, table_.price(j));
+    if (const ColumnRules* rules = table_.rules()) {
+        const double most =
+            table_.price_of(in) + static_cast<double>(std::max<Index>(room, 0)) * rules->largest_price();
+        roundoff_ += 16 * set_size_ * unit_roundoff * most;
+    }
     plant(in, free, std::max<Index>(room, 1));
     Level& at = levels_[0];
     const double size = std::sqrt(table_.y_square()) + at.w_size;
     const double charge = 2 * table_.unit() * size * size + 0.5 * roundoff_;
-    if (threshold(at) < 0) found(value_of(at, 0, 0), charge, {});
+    if (threshold(at) < 0) found(value_of(at, 0, {}), charge, {});
     if (room > 0) singles(at, room);
     const Index places = std::max<Index>(1, std::min(affordable(room), at.size));
     if (places > 1) explore(0, room, &answer);

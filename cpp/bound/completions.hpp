@@ -12,6 +12,10 @@
 // columns have closed forms. What the bound does not close is branched on, the strongest column first, and the bound is
 // tried again on the columns that remain: so one test closes all later siblings.
 //
+// Columns with a price of their own count with it. A column of T with a sign counts with max(0, sign_j b_j) in place of
+// b_j: its coefficient is the same before and after the projection. Those in have lost their signs, so a set that is
+// below the cutoff is fitted with all of them (signed_fit.hpp), and has to be allowed by the side constraints.
+//
 // A node keeps |I| coordinates a column, L_j = Q'x_j: g_ij |z_i| |z_j| = x_i'x_j - L_i'L_j. Rows of correlations are
 // computed when they are needed. docs/numerics.md has the allowance for rounding.
 #pragma once
@@ -66,6 +70,7 @@ class Completions {
         std::vector<Index> place;           // of every column of the problem, if it is here
         std::vector<Index> alone;           // columns that `apart` tries by themselves, and pairs, each with
         std::vector<Pair> near;             // all others
+        std::vector<double> least;          // 2 c of all sets of the columns from each on, without their prices
         Index size = 0, capacity = 0, rank = 0;
         const Level* above = nullptr;  // while its own coordinates have not been gathered: the level above, and the
         const double* step = nullptr;  // last coordinate of that one's columns
@@ -91,6 +96,9 @@ class Completions {
     bool strong_neighbours(Level& at, double most, double gain, double closest);
     void row_bounds(Level& at, Index first, Index room, Index level = 0);
     void locate(Level& at) const;
+    void whole(const Level& at, const std::vector<Index>& order, std::vector<double>& least, std::vector<double>* loss);
+    void whole_bounds(Level& at);
+    static void rearrange(Level& at, const std::vector<Index>& order);
     bool bounded(Level& at, Index first, Index room, bool thorough);
     bool drop(Level& at, Index room);
     void leave_out(Level& at, Index room, double sure);
@@ -100,6 +108,10 @@ class Completions {
     void correlations(const Level& at, Index position, Index first, Index last, double* out);
     bool counts(const Level& at, double z2, double z2d, Index room, Index j);
     void found(double value, double charge, std::initializer_list<Index> more);
+    bool judge(double& value, double& charge, std::initializer_list<Index> more) const;
+    void sign_gains(Level& at, double longer) const;
+    bool imply(Level& at);
+    bool pair_signs(const Level& at, size_t i, size_t j, double g, double most) const;
     void rank_branches(Level& at, Index room, Index from, Answer& answer);
 
     double threshold(const Level& at) const;
@@ -107,8 +119,11 @@ class Completions {
     double least_resolved(const Level& at, Index room) const;
     bool resolved(const Level& at, double z2d, Index room) const;
     Index affordable(Index room) const;
-    double value_of(const Level& at, double taken, Index more) const;
+    double value_of(const Level& at, double taken, std::initializer_list<Index> more) const;
     double least_price() const;
+    double price_in() const { return table_.price_of(in_); }
+    double paid(const Level& at, size_t a) const { return alike_ ? paid_ : 2 * table_.price(at.column[a]); }
+    double least_paid(const Level& at) const;
     bool spend(double work);
 
     // Below this part of a column's squared length its distance to a span is asked of the data.
@@ -117,19 +132,22 @@ class Completions {
     const CorrelationTable& table_;
     const Alarm& alarm_;
     Dependent dependent_;
+    const bool alike_;   // all columns cost the same: half of
+    const double paid_;  // this
     std::vector<Level> levels_;
     std::vector<Index> in_;
+    Fixes fix_;
     std::vector<double> q_;        // coordinates of y
     std::vector<double> inverse_;  // of the factor of the columns in: rows of a lower triangle
     std::vector<double> row_, step_, own_, scratch_, scaled_;
     std::vector<Index> order_;
-    std::vector<double> rest_, apart_;
+    std::vector<double> rest_, apart_, products_;
     std::vector<double> top_;
 
     Gap gap_;
     double cutoff_ = INFINITY, best_value_ = INFINITY, lowest_ = INFINITY;
     double work_ = 0, most_work_ = 0, heard_ = 0;
-    double roundoff_ = 0, set_size_ = 1;
+    double roundoff_ = 0, set_size_ = 1, cheapest_ = 0;
     bool stopped_ = false, unresolved_ = false;
     std::vector<Index> best_;
 };

@@ -7,7 +7,7 @@
 
 namespace parsifal {
 
-CorrelationTable::CorrelationTable(const Quadratic& q)
+CorrelationTable::CorrelationTable(const Quadratic& q, const Alarm& alarm)
     : q_(q), ridge_(std::isfinite(q.gamma) ? 1 / q.gamma : 0), scale_(q.size()) {
     const Index m = q.size();
     const Rounding& rounding = q.rounding;
@@ -34,10 +34,28 @@ CorrelationTable::CorrelationTable(const Quadratic& q)
         unit_ = std::max(unit_, own + excess * relative / std::sqrt(yy_));
         unit_ = std::max(unit_, own + of_square / yy_);
     }
-    sort_correlations();
+    sort_correlations(alarm);
 }
 
-void CorrelationTable::sort_correlations() {
+SignedFit CorrelationTable::signed_fit(const std::vector<Index>& columns) const {
+    const auto k = static_cast<Index>(columns.size());
+    MatrixXd gram(k, k);
+    VectorXd b(k);
+    std::vector<signed char> sign;
+    for (Index i = 0; i < k; ++i) {
+        const Index column = columns[static_cast<size_t>(i)];
+        for (Index j = 0; j < k; ++j) {
+            const Index other = columns[static_cast<size_t>(j)];
+            gram(i, j) = q_.gram(other, column) * scale_[column] * scale_[other];
+        }
+        gram(i, i) = scale_[column] > 0 ? 1 : 0;
+        b[i] = b_[column];
+        sign.push_back(q_.rules ? q_.rules->sign[static_cast<size_t>(column)] : static_cast<signed char>(0));
+    }
+    return parsifal::signed_fit(gram, b, yy_, sign, unit_);
+}
+
+void CorrelationTable::sort_correlations(const Alarm& alarm) {
     const Index m = size(), kept = most_room - 1;
     largest_ = MatrixXd::Zero(levels * kept, m);
     neighbours_.resize(static_cast<size_t>(m));
@@ -46,6 +64,7 @@ void CorrelationTable::sort_correlations() {
     std::vector<Index> count(levels, 0);
     const double last = limit[levels - 1];
     for (Index j = 0; j < m; ++j) {
+        if (j % 64 == 0) alarm.check();
         if (scale_[j] == 0) continue;
         std::vector<Largest> top;
         top.reserve(levels);

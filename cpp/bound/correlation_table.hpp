@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "base/alarm.hpp"
 #include "bound/quadratic.hpp"
+#include "bound/signed_fit.hpp"
 
 namespace parsifal {
 
@@ -15,7 +17,8 @@ class CorrelationTable {
     // Columns within this part of their length of the span of a set's others do not count where there is no ridge.
     static constexpr double independence = 1e-6;
 
-    explicit CorrelationTable(const Quadratic& q);
+    // Throws TimeUp when the alarm rings: half a table is of no use.
+    explicit CorrelationTable(const Quadratic& q, const Alarm& alarm = Alarm::never());
 
     Index size() const { return scale_.size(); }
     double scale(Index j) const { return scale_[j]; }  // 0: a column of zeros
@@ -24,7 +27,13 @@ class CorrelationTable {
     double y_square() const { return yy_; }
     double unit() const { return unit_; }  // error of every product of two unit columns, or of y / |y| and one
     bool has_ridge() const { return ridge_ > 0; }
-    double price() const { return q_.lambda; }
+    // What is asked of single columns; null: the same of all.
+    const ColumnRules* rules() const { return q_.rules.get(); }
+    double price(Index j) const { return q_.price_of(j); }
+    double price_of(const std::vector<Index>& columns) const { return q_.price_of(columns); }
+    double reach(Index j, double beta) const { return q_.rules ? q_.rules->reach(j, beta) : beta; }
+    // 1/2 |y - X w|^2 over the w of the right signs; see signed_fit.hpp.
+    SignedFit signed_fit(const std::vector<Index>& columns) const;
     const double* gram(Index j) const { return q_.gram.col(j).data(); }
     // The sum of the `count` largest |x_i'x_j| over the columns i that are not neighbours of j at this level.
     double largest(Index level, Index j, Index count) const {
@@ -44,7 +53,7 @@ class CorrelationTable {
     const std::vector<Neighbour>& neighbours(Index j) const { return neighbours_[static_cast<size_t>(j)]; }
 
   private:
-    void sort_correlations();
+    void sort_correlations(const Alarm& alarm);
 
     const Quadratic& q_;
     double ridge_, yy_, unit_;

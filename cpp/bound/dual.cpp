@@ -58,9 +58,54 @@ DualChoice choose_by(const ConstFix& fix, Index k, Gain gain, std::vector<double
     return c;
 }
 
+// The largest first, as long as their groups have room.
+DualChoice choose_capped(const ConstVector& beta, const ConstFix& fix, const Terms& terms,
+                         std::vector<double>& scratch) {
+    const ColumnRules& rules = *terms.rules;
+    DualChoice c;
+    c.caps.resize(rules.most.size());
+    std::vector<Index> left = rules.most;
+    std::vector<std::pair<double, Index>> order;
+    Index room = terms.k;
+    for (Index j = 0; j < fix.size(); ++j) {
+        if (fix[j] < 0) continue;
+        const double a = terms.gain(j, beta[j]);
+        const Index cap = rules.cap[static_cast<size_t>(j)];
+        if (fix[j] > 0) {
+            c.taken += a;
+            --room;
+            if (cap >= 0) --left[static_cast<size_t>(cap)];
+        } else if (std::isnan(a)) {
+            c.taken = a;  // spoils the bound, as it should
+        } else if (a > 0) {
+            order.emplace_back(a, cap);
+        }
+    }
+    for (size_t g = 0; g < left.size(); ++g)
+        if (left[g] <= 0) c.caps[g] = {true, INFINITY, 0};
+    if (room <= 0) c.last_in = INFINITY;
+    std::sort(order.begin(), order.end(), std::greater<>());
+    scratch.clear();
+    for (const auto& [a, cap] : order) {
+        CapChoice* own = cap < 0 ? nullptr : &c.caps[static_cast<size_t>(cap)];
+        if (own && own->full) {
+            own->best_out = std::max(own->best_out, a);
+        } else if (room <= 0) {
+            c.best_out = std::max(c.best_out, a);
+        } else {
+            scratch.push_back(a);
+            if (--room == 0) c.last_in = a;
+            if (own && --left[static_cast<size_t>(cap)] == 0) *own = {true, a, 0};
+        }
+    }
+    for (auto a = scratch.rbegin(); a != scratch.rend(); ++a) c.taken += *a;
+    return c;
+}
+
 }  // namespace
 
 DualChoice choose(const ConstVector& beta, const ConstFix& fix, const Terms& terms, std::vector<double>& scratch) {
+    if (terms.rules && !terms.rules->most.empty()) return choose_capped(beta, fix, terms, scratch);
     if (terms.rules) return choose_by(fix, terms.k, [&](Index j) { return terms.gain(j, beta[j]); }, scratch);
     return choose_by(fix, terms.k, [&](Index j) { return terms.gain(beta[j]); }, scratch);
 }
@@ -74,11 +119,12 @@ Index fix_columns(const ConstVector& beta, double bound, double cutoff, const Du
         if (fix[j] != 0) continue;
         const double a = terms.gain(j, beta[j]);
         // A column counts as chosen when it is above everything that was left out; at a tie neither rule can fire.
-        const bool chosen = a > 0 && a >= choice.last_in;
-        if (!chosen && bound + choice.last_in - a > cutoff) {
+        const double last_in = choice.displaced(terms, j);
+        const bool chosen = a > 0 && a >= last_in;
+        if (!chosen && bound + last_in - a > cutoff) {
             fix[j] = -1;
             ++fixed;
-        } else if (chosen && bound + a - choice.best_out > cutoff) {
+        } else if (chosen && bound + a - choice.replacement(terms, j) > cutoff) {
             fix[j] = 1;
             ++fixed;
             --room;
@@ -115,9 +161,19 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
     // LS + v'beta is a parabola along the segment.
     const double curve = 0.5 * d.dot(g), rise = 0.5 * d.dot(beta - q.beta0) + 0.5 * (v + q.v0).dot(g);
     const double level = q.least_squares(v, beta) + v.dot(beta);
+    // No more than the largest matter: now and then the others are dropped, and what is below them passed over.
+    const size_t full = 4 * most + 32;
     double slope = 0;
     auto evaluate_by = [&]<bool ruled>(double t) {
-        double taken = 0, climb = 0;
+        double taken = 0, climb = 0, floor = 0;
+        auto keep = [&](double a, double c) {
+            scratch.emplace_back(a, c);
+            if (most == 0 || scratch.size() < full) return;
+            std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(most - 1), scratch.end(),
+                             std::greater<>());
+            scratch.resize(most);
+            floor = scratch.back().first;
+        };
         scratch.clear();
         for (Index j = 0; j < fix.size(); ++j) {
             if (fix[j] < 0) continue;
@@ -128,16 +184,16 @@ Along best_along(const Quadratic& q, const ConstFix& fix, const ConstVector& v, 
                 if (fix[j] > 0) {
                     taken += a;
                     climb += own;
-                } else if (a > 0) {
-                    scratch.emplace_back(a, own);
+                } else if (a > floor) {
+                    keep(a, own);
                 }
             } else {
                 const double b = beta[j] + t * g[j], a = q.gain(b);
                 if (fix[j] > 0) {
                     taken += a;
                     climb += b * g[j];
-                } else if (a > 0) {
-                    scratch.emplace_back(a, b * g[j]);
+                } else if (a > floor) {
+                    keep(a, b * g[j]);
                 }
             }
         }

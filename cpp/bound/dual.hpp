@@ -6,6 +6,7 @@
 // with a price or a sign of their own have a_j = gamma/2 max(0, sign_j beta_j)^2 - price_j (Terms::gain).
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,36 @@
 
 namespace parsifal {
 
+// Where at most so many columns of a group may be chosen (ColumnRules::cap), the largest sum is still found by taking
+// the largest first, as long as their groups have room: a laminar matroid. There a column that enters displaces the
+// last of its group, if that is full, and one that leaves makes room for the next of its group, too.
+struct CapChoice {
+    bool full = false;
+    double last_in = 0, best_out = 0;
+};
+
 struct DualChoice {
     double taken = 0;     // what the best completion of the node takes off: sum over `in` and the chosen free columns
     double last_in = 0;   // what a free column that is forced in displaces (0 if there is room left)
     double best_out = 0;  // what replaces a chosen column that is forced out
+    std::vector<CapChoice> caps;
+
+    // What a column displaces if it is forced in, and what replaces it if it is forced out.
+    double displaced(const Terms& terms, Index j) const {
+        const CapChoice* cap = cap_of(terms, j);
+        return cap && cap->full ? cap->last_in : last_in;
+    }
+    double replacement(const Terms& terms, Index j) const {
+        const CapChoice* cap = cap_of(terms, j);
+        return cap && cap->full ? std::max(best_out, cap->best_out) : best_out;
+    }
+
+  private:
+    const CapChoice* cap_of(const Terms& terms, Index j) const {
+        if (caps.empty()) return nullptr;
+        const Index own = terms.rules->cap[static_cast<size_t>(j)];
+        return own < 0 ? nullptr : &caps[static_cast<size_t>(own)];
+    }
 };
 
 // Scratch may be any vector; it is reused to avoid allocation. Columns with fix == out are ignored.

@@ -13,7 +13,7 @@ namespace {
 constexpr int most_steps = 60, line_trials = 12;
 constexpr double dropped = 1e-12;  // weights below it are none
 // Groups without weight that a Newton step looks at: the best of those with so much of the threshold's gain.
-constexpr double near_threshold = 0.5;
+constexpr double looked_at = 0.5;
 constexpr size_t most_new = 24;
 
 }  // namespace
@@ -181,7 +181,7 @@ std::vector<Index> GroupRelaxation::worth_moving() const {
         if (fix_[g] == 0) gains.push_back(at_.a[g]);
     const size_t place = std::min(static_cast<size_t>(room_), gains.size()) - 1;
     std::nth_element(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(place), gains.end(), std::greater<>());
-    const double least = near_threshold * std::max(0.0, gains[place]);
+    const double least = looked_at * std::max(0.0, gains[place]);
     for (Index g = 0; g < q_.size(); ++g) {
         if (fix_[g] != 0) continue;
         if (at_.s[g] > 0)

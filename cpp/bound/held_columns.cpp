@@ -8,6 +8,12 @@
 
 namespace parsifal {
 
+namespace {
+
+constexpr size_t unpacked_at_once = 64;
+
+}  // namespace
+
 // ---- Products of few columns
 
 ProductCache::ProductCache(const ColumnStore& store, double bytes)
@@ -36,17 +42,36 @@ void ProductCache::admit(const std::vector<Index>& columns) {
             fresh.emplace_back(count_++, j);
         }
     }
-    VectorXd column(store_.rows());
-    for (const auto& [place, j] : fresh) {
-        const auto size = static_cast<size_t>(place) + 1;
-        auto row = std::make_unique<double[]>(size);
-        store_.unpack(j, column.data());
-        store_.products({order_.data(), size}, column.data(), row.get());
-        row_[static_cast<size_t>(place)].store(row.release(), std::memory_order_release);
-    }
+    // By blocks: of new columns, so that few are unpacked at a time, and of earlier ones, which stay in the cache.
+    for (size_t start = 0; start < fresh.size(); start += unpacked_at_once)
+        fill({fresh.data() + start, std::min(unpacked_at_once, fresh.size() - start)});
 }
 
-MatrixXd ProductCache::among(const std::vector<Index>& columns) {
+void ProductCache::fill(std::span<const std::pair<int, Index>> fresh) {
+    const Index rows = store_.rows();
+    std::vector<Index> columns;
+    std::vector<std::unique_ptr<double[]>> filled;
+    for (const auto& [place, j] : fresh) {
+        columns.push_back(j);
+        filled.push_back(std::make_unique<double[]>(static_cast<size_t>(place) + 1));
+    }
+    MatrixXd x(rows, static_cast<Index>(fresh.size())), earlier, products;
+    store_.unpack(columns, x.data());
+    const int last = fresh.back().first;
+    for (int start = 0; start <= last; start += static_cast<int>(unpacked_at_once)) {
+        const int stop = std::min(last + 1, start + static_cast<int>(unpacked_at_once));
+        earlier.resize(rows, stop - start);
+        store_.unpack({order_.data() + start, static_cast<size_t>(stop - start)}, earlier.data());
+        products.noalias() = earlier.transpose() * x;
+        for (size_t c = 0; c < fresh.size(); ++c)
+            for (int place = start; place < std::min(stop, fresh[c].first + 1); ++place)
+                filled[c][static_cast<size_t>(place)] = products(place - start, static_cast<Index>(c));
+    }
+    for (size_t c = 0; c < fresh.size(); ++c)
+        row_[static_cast<size_t>(fresh[c].first)].store(filled[c].release(), std::memory_order_release);
+}
+
+void ProductCache::among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out) {
     admit(columns);
     // By place, those without one last: then a row holds all that come before its own.
     std::vector<std::pair<int, Index>> order(columns.size());
@@ -55,32 +80,37 @@ MatrixXd ProductCache::among(const std::vector<Index>& columns) {
         order[a] = {place < 0 ? INT_MAX : place, static_cast<Index>(a)};
     }
     std::sort(order.begin(), order.end());
-    std::vector<Index> before;
-    VectorXd column(store_.rows()), computed(static_cast<Index>(columns.size()));
-    MatrixXd out(static_cast<Index>(columns.size()), static_cast<Index>(columns.size()));
+    std::vector<Index> lacking;
     for (size_t a = 0; a < order.size(); ++a) {
         const auto [place, at] = order[a];
-        before.push_back(columns[static_cast<size_t>(at)]);
         const double* row =
             place == INT_MAX ? nullptr : row_[static_cast<size_t>(place)].load(std::memory_order_acquire);
         if (!row) {
-            store_.unpack(before.back(), column.data());
-            store_.products(before, column.data(), computed.data());
+            lacking.push_back(at);
+            continue;
         }
         for (size_t b = 0; b <= a; ++b) {
             const auto& [earlier, to] = order[b];
-            out(to, at) = out(at, to) = row ? row[earlier] : computed[static_cast<Index>(b)];
+            out(to, at) = out(at, to) = row[earlier];
         }
     }
-    return out;
+    if (lacking.empty()) return;
+    MatrixXd x(store_.rows(), static_cast<Index>(columns.size()));
+    store_.unpack(columns, x.data());
+    const MatrixXd computed = x.transpose() * x(Eigen::all, lacking);
+    for (size_t b = 0; b < lacking.size(); ++b) {
+        out.col(lacking[b]) = computed.col(static_cast<Index>(b));
+        out.row(lacking[b]) = computed.col(static_cast<Index>(b)).transpose();
+    }
 }
 
 // ---- All columns
 
-HeldColumns::HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache)
+HeldColumns::HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache,
+                         CoarseColumns coarse)
     : Survivors(terms),
       store_(store),
-      coarse_(store.rows(), store.columns()),
+      coarse_(std::move(coarse)),
       y_(y),
       unit_(1.01 * static_cast<double>(store.rows() + 8) * unit_roundoff),
       squares_(store.columns()),
@@ -105,7 +135,7 @@ GramColumn HeldColumns::column(Index j) const {
         }
     }
     VectorXd x(store_.rows());
-    store_.unpack(j, x.data());
+    store_.unpack({&j, 1}, x.data());
     const std::shared_ptr<double[]> fresh(new double[static_cast<size_t>(size())]);
     std::vector<Index> all(static_cast<size_t>(size()));
     std::iota(all.begin(), all.end(), Index{0});
@@ -123,9 +153,15 @@ GramColumn HeldColumns::column(Index j) const {
 }
 
 VectorXd HeldColumns::residual(const std::vector<Index>& columns, const ConstVector& w) const {
-    VectorXd alpha = y_;
+    std::vector<Index> used;
+    std::vector<double> factor;
     for (size_t a = 0; a < columns.size(); ++a)
-        if (w[static_cast<Index>(a)] != 0) store_.add(columns[a], -w[static_cast<Index>(a)], alpha.data());
+        if (w[static_cast<Index>(a)] != 0) {
+            used.push_back(columns[a]);
+            factor.push_back(-w[static_cast<Index>(a)]);
+        }
+    VectorXd alpha = y_;
+    store_.add(used, factor.data(), alpha.data());
     return alpha;
 }
 

@@ -7,7 +7,9 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bound/survivors.hpp"
@@ -26,10 +28,12 @@ class ProductCache {
     ProductCache(const ProductCache&) = delete;
     ProductCache& operator=(const ProductCache&) = delete;
 
-    MatrixXd among(const std::vector<Index>& columns);
+    // A matrix of this size to write to.
+    void among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out);
 
   private:
     void admit(const std::vector<Index>& columns);
+    void fill(std::span<const std::pair<int, Index>> fresh);  // places and columns, ascending
 
     const ColumnStore& store_;
     std::mutex mutex_;  // guards the places being given out
@@ -42,14 +46,19 @@ class ProductCache {
 
 class HeldColumns final : public Survivors {
   public:
-    // `cache` is what products may take, in bytes. y and the columns have to outlive this.
-    HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache);
+    // `cache` is what products may take, in bytes. y and the columns have to outlive this. `coarse` is filled here.
+    HeldColumns(const Terms& terms, const ColumnStore& store, const ConstVector& y, double cache, CoarseColumns coarse);
 
     Index size() const override { return store_.columns(); }
     VectorXd squares() const override { return squares_; }
     VectorXd origin() const override { return origin_; }
     GramColumn column(Index j) const override;
-    MatrixXd among(const std::vector<Index>& columns) const override { return products_.among(columns); }
+    MatrixXd among(const std::vector<Index>& columns) const override {
+        MatrixXd out(static_cast<Index>(columns.size()), static_cast<Index>(columns.size()));
+        products_.among(columns, out);
+        return out;
+    }
+    void among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd> out) const { products_.among(columns, out); }
     Surroundings around(const std::vector<Index>& columns, const ConstVector& w) const override;
     double level() const override { return 0.5 * y_.squaredNorm(); }
     double unit_for(Index columns) const override { return rounding(0, 0, 0).unit_for(columns); }

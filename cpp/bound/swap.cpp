@@ -3,7 +3,6 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <utility>
 
 #include "base/cholesky.hpp"
@@ -198,50 +197,6 @@ void LocalSearch::greedy(const ConstFix& fix, std::vector<Index>& support) {
         if (choice < 0) return;
         support.push_back(choice);
     }
-}
-
-double LocalSearch::restarts(const ConstFix& fix, const ConstVector& s, int count, std::vector<Index>& best) {
-    std::vector<Index> forced, pool;
-    for (Index j = 0; j < q_.size(); ++j) {
-        if (fix[j] > 0) forced.push_back(j);
-        if (fix[j] == 0 && s[j] > 0) pool.push_back(j);
-    }
-    size_t draw = std::min(pool.size(), static_cast<size_t>(std::max<Index>(0, q_.k)) -
-                                            std::min(static_cast<size_t>(q_.k), forced.size()));
-    best = forced;
-    std::mt19937_64 random(20170917);
-    double best_value = INFINITY, total = 0;
-    int hits = 0;
-    for (const Index j : pool) total += s[j];
-    // As many as the relaxation takes in all: with a penalty, k says little about the size of a good support.
-    draw = std::min(draw, static_cast<size_t>(std::lround(total)) + 1);
-    std::vector<std::pair<double, Index>> keys(pool.size());
-    for (int start = 0; start < count && !(start > 0 && alarm_.rings()); ++start) {
-        // The smallest of -log(u) / weight are a sample without replacement.
-        for (size_t a = 0; a < pool.size(); ++a) {
-            const double u = (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53;
-            keys[a] = {-std::log(u) / (start % 2 == 0 ? s[pool[a]] : 1.0), pool[a]};
-        }
-        std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(draw), keys.end());
-        std::vector<Index> support = forced;
-        for (size_t a = 0; a < draw; ++a) support.push_back(keys[a].second);
-        std::sort(support.begin(), support.end());
-        if (!allowed(support)) {
-            VectorXd weight = VectorXd::Zero(q_.size());
-            for (size_t a = 0; a < draw; ++a) weight[keys[a].second] = static_cast<double>(draw - a);
-            if (!mend(fix, weight, support)) continue;
-        }
-        const double value = improve(fix, support, 100);
-        const double same = 1e-9 * std::abs(value);
-        if (value < best_value - same) {
-            best_value = value;
-            best = support;
-            hits = 0;
-        }
-        // Ending in one place again and again is what the best place looks like.
-        if (value <= best_value + same && ++hits >= 6) break;
-    }
-    return best_value;
 }
 
 // The move that is best by its price; neither leave nor enter: none helps.

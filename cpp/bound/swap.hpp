@@ -30,10 +30,6 @@ class LocalSearch {
     // side constraints do not allow it.
     double value_of(const std::vector<Index>& support);
 
-    // Improves `count` random supports, drawn from the columns with s > 0 (in turn with chances like s, and all alike),
-    // and returns the best value; `best` is its support. Repeatable: the draws depend on `count` and the sizes only.
-    double restarts(const ConstFix& fix, const ConstVector& s, int count, std::vector<Index>& best);
-
     // Adds the best column again and again until the support is full or nothing helps.
     void greedy(const ConstFix& fix, std::vector<Index>& support);
 

@@ -133,19 +133,19 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     c /= c.maxCoeff();
     const VectorXd kept = barrier_method(rest, c, known, max_newton, alarm);
 
-    VectorXd found = VectorXd::Zero(gram.rows());
+    VectorXd part = VectorXd::Zero(gram.rows());
     // A little less than the barrier found, so that the smallest eigenvalue is above zero beyond doubt (but for columns
     // that depend on each other, where it is zero).
     for (size_t a = 0; a < keep.size(); ++a)
-        found[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
-    // The ridge must not lose much to the columns that have nothing to give.
-    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
-    if (gamma * taken * squared.maxCoeff() > 0.1) return d;
+        part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
     // Whatever came out, only a diagonal that a factorisation confirms is used.
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
     for (double t = 1; t > 0.1; t *= 0.8)
-        if (positive(gram, t * found, unit)) {
-            for (size_t a = 0; a < nonzero.size(); ++a)
-                d[nonzero[a]] = (t * found[static_cast<Index>(a)] - taken) * squared[static_cast<Index>(a)];
+        if (positive(gram, t * part, unit)) {
+            const VectorXd found = (t * part.array() - taken) * squared.array();
+            // The ridge must not lose much to the columns that have nothing to give; without one there is none to lose.
+            if (gamma * -found.minCoeff() > 0.1) return d;
+            d(nonzero) = found;
             return d;
         }
     return d;

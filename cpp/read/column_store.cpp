@@ -11,7 +11,10 @@ namespace parsifal {
 namespace {
 
 constexpr std::size_t columns_at_once = 4;
-constexpr std::ptrdiff_t streamed_entries = 1 << 21;
+constexpr std::ptrdiff_t streamed_entries = 1 << 18;
+
+// Kept, since blocks of this size that come and go among small ones leave holes that nothing fills.
+thread_local std::vector<double> passing_by;
 
 template <std::size_t Count, class T>
 void some_products(const T* const* x, std::size_t rows, const double* v, double* out) {
@@ -91,16 +94,15 @@ void ColumnLoader::load(Position first, Position last, std::vector<double>& to) 
 // ---- All columns
 
 template <class Use>
-void ColumnStore::with_column(Position j, const Use& use) const {
+void ColumnStore::with_columns(std::span<const Position> which, const Use& use) const {
     std::visit(
         [&](auto* data) {
             if constexpr (std::is_same_v<decltype(data), ColumnLoader*>) {
                 std::vector<const double*> at;
-                std::vector<double> passing;
-                data->fetch({&j, 1}, at, passing);
-                use(at[0]);
+                data->fetch(which, at, passing_by);
+                for (std::size_t i = 0; i < which.size(); ++i) use(i, at[i]);
             } else {
-                use(data + j * rows_);
+                for (std::size_t i = 0; i < which.size(); ++i) use(i, data + which[i] * rows_);
             }
         },
         data_);
@@ -112,8 +114,7 @@ void ColumnStore::products(std::span<const Position> which, const double* v, dou
         [&](auto* data) {
             if constexpr (std::is_same_v<decltype(data), ColumnLoader*>) {
                 std::vector<const double*> at;
-                std::vector<double> passing;
-                data->fetch(which, at, passing);
+                data->fetch(which, at, passing_by);
                 all_products([&](std::size_t i) { return at[i]; }, which.size(), rows, v, out);
             } else {
                 all_products([&](std::size_t i) { return data + which[i] * rows_; }, which.size(), rows, v, out);
@@ -122,15 +123,17 @@ void ColumnStore::products(std::span<const Position> which, const double* v, dou
         data_);
 }
 
-void ColumnStore::add(Position j, double factor, double* to) const {
-    with_column(j, [&](const auto* x) {
-        for (Position i = 0; i < rows_; ++i) to[i] += factor * static_cast<double>(x[i]);
+void ColumnStore::add(std::span<const Position> which, const double* factor, double* to) const {
+    with_columns(which, [&](std::size_t c, const auto* x) {
+        const double by = factor[c];
+        for (Position i = 0; i < rows_; ++i) to[i] += by * static_cast<double>(x[i]);
     });
 }
 
-void ColumnStore::unpack(Position j, double* to) const {
-    with_column(j, [&](const auto* x) {
-        for (Position i = 0; i < rows_; ++i) to[i] = static_cast<double>(x[i]);
+void ColumnStore::unpack(std::span<const Position> which, double* to) const {
+    with_columns(which, [&](std::size_t c, const auto* x) {
+        double* column = to + static_cast<Position>(c) * rows_;
+        for (Position i = 0; i < rows_; ++i) column[i] = static_cast<double>(x[i]);
     });
 }
 
@@ -141,7 +144,7 @@ void ColumnStore::stream(const std::function<void(Position, const double*)>& vis
         const Position last = std::min(columns_, first + step);
         if (in_memory()) {
             some.resize(static_cast<std::size_t>(rows_));
-            unpack(first, some.data());
+            unpack({&first, 1}, some.data());
         } else {
             std::get<ColumnLoader*>(data_)->load(first, last, some);
         }

@@ -54,16 +54,17 @@ class ColumnStore {
 
     // out[i] = x_j'v with j = which[i].
     void products(std::span<const Position> which, const double* v, double* out) const;
-    // to += factor x_j.
-    void add(Position j, double factor, double* to) const;
-    // The column as doubles.
-    void unpack(Position j, double* to) const;
+    // to += sum of factor[i] x_j with j = which[i].
+    void add(std::span<const Position> which, const double* factor, double* to) const;
+    // The columns as doubles, one after the other.
+    void unpack(std::span<const Position> which, double* to) const;
     // Every column once, as doubles, in order.
     void stream(const std::function<void(Position, const double*)>& visit) const;
 
   private:
+    // use(i, where the column which[i] begins).
     template <class Use>
-    void with_column(Position j, const Use& use) const;
+    void with_columns(std::span<const Position> which, const Use& use) const;
 
     std::variant<const double*, const float*, ColumnLoader*> data_;
     Position rows_, columns_;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "bound/dual.hpp"
 #include "bound/tighten.hpp"
@@ -14,7 +16,7 @@ namespace parsifal {
 namespace {
 
 // Wide frames are solved on a few columns first: those with |beta_j| above this part of the threshold.
-constexpr double near_threshold = 0.75;
+constexpr double in_focus = 0.75;
 // A new frame is gathered once this part of the old one's columns is left. A wide one is expensive to gather and, since
 // the linear algebra is on the focus, saves little.
 constexpr double narrow_shrink = 0.7, wide_shrink = 0.25;
@@ -49,12 +51,17 @@ FrameState LeastSquares::save(const Frame& frame) const {
     return {frame.columns, frame.diagonal, frame.v0.cwiseProduct(frame.scale), frame.tightened, frame.id};
 }
 
-bool LeastSquares::can_tighten(Index live) const { return live < rank_ && live <= tighten_at_most_ && live > 1; }
+// Copies of columns have nothing to give, so that a frame of some has little to gain by a diagonal of its own.
+bool LeastSquares::can_tighten(const Frame& frame, Index live) const {
+    return live < rank_ && live <= tighten_at_most_ && live > 1 && !(copies_ && frame.tightened);
+}
 
 bool LeastSquares::worth_narrowing(const Frame& frame, const Fixes& fix) const {
     const Index live = count_live(fix);
-    if (can_tighten(live) && !frame.tightened) return true;
-    const double worth = frame.size() > wide_frame ? wide_shrink : can_tighten(live) ? tight_shrink : narrow_shrink;
+    if (can_tighten(frame, live) && !frame.tightened) return true;
+    const double worth = frame.size() > wide_frame  ? wide_shrink
+                         : can_tighten(frame, live) ? tight_shrink
+                                                    : narrow_shrink;
     return !(static_cast<double>(live) > worth * static_cast<double>(frame.size()));
 }
 
@@ -88,7 +95,7 @@ VectorXd LeastSquares::weights(const Frame& old, const Fixes& fix, const VectorX
 
 std::shared_ptr<Frame> LeastSquares::narrow(const Frame& old, const Fixes& fix, const VectorXd& v) const {
     const Index live = count_live(fix);
-    const bool tighten = can_tighten(live);
+    const bool tighten = can_tighten(old, live);
     std::vector<Index> columns;
     VectorXd w(live), diagonal(live);
     for (Index a = 0, b = 0; a < old.size(); ++a)
@@ -121,7 +128,8 @@ const std::vector<std::pair<Index, Index>>& LeastSquares::near_twins() const {
         const ConstMatrix& gram = root_.quadratic()->gram;
         const VectorXd length = (gram.diagonal().array() + 1 / root_.gamma).sqrt();
         for (Index j = 0; j < gram.cols(); ++j)
-            for (Index i = 0; i < j; ++i)
+            // Of equal columns the earlier goes first anyway.
+            for (Index i = 0; i < j && twin_[static_cast<size_t>(j)] < 0; ++i)
                 if (gram(i, j) != 0 && std::abs(gram(i, j)) >= (1 - twin_distance) * length[i] * length[j])
                     near_twins_.emplace_back(i, j);
     });
@@ -204,10 +212,29 @@ void LeastSquaresSolver::mend(const Fixes& fix, std::vector<Index>& support) {
 
 // ---- Completions
 
-const CorrelationTable& LeastSquares::correlations() const {
-    std::call_once(sorted_, [&] { correlations_ = std::make_unique<CorrelationTable>(*root_.quadratic()); });
+const CorrelationTable& LeastSquares::correlations(const Alarm& alarm) const {
+    std::call_once(sorted_, [&] {
+        if (!root_.quadratic() && !products_) gather_products();
+        const Quadratic& all = products_ ? products_->quadratic : *root_.quadratic();
+        correlations_ = std::make_unique<CorrelationTable>(all, alarm);
+    });
     return *correlations_;
 }
+
+// Completions need the products of all columns, where nodes have no use for them.
+void LeastSquares::gather_products() const {
+    std::vector<Index> all(static_cast<size_t>(root_.size()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const VectorXd zero = VectorXd::Zero(root_.size());
+    Surroundings here = root_.around(all, zero);
+    products_ = std::make_unique<Products>(root_, root_.among(all), std::move(here));
+}
+
+LeastSquares::Products::Products(const Terms& terms, MatrixXd all, Surroundings here)
+    : gram(std::move(all)),
+      zero(VectorXd::Zero(gram.rows())),
+      beta(std::move(here.beta)),
+      quadratic{terms, gram, zero, beta, here.ls, std::move(here.rounding)} {}
 
 bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
     if (columns_.size() == 0) return false;
@@ -224,10 +251,17 @@ bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
 }
 
 Completions::Answer LeastSquaresSolver::complete(const Fixes& fix, double objective, const Gap& gap, double work) {
-    if (!completions_)
+    if (!completions_) {
+        // With thousands of columns the table takes a moment, too.
+        const CorrelationTable* table = nullptr;
+        try {
+            table = &model_.correlations(alarm_);
+        } catch (const TimeUp&) {
+            return {};
+        }
         completions_ = std::make_unique<Completions>(
-            model_.correlations(), alarm_,
-            [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+            *table, alarm_, [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+    }
     const auto& columns = frame_.columns;
     std::vector<Index> in, free;
     for (Index a = 0; a < fix.size(); ++a) {
@@ -260,7 +294,7 @@ void LeastSquaresSolver::focus(const Fixes& fix, const VectorXd& v) {
     quadratic_.gradient(v, focus_->beta);
     focus_->v = v;
     focus_->ls = quadratic_.least_squares(v, focus_->beta);
-    const double least = near_threshold * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
+    const double least = in_focus * dual_threshold(focus_->beta, fix, quadratic_.room(fix), quadratic_, scratch_);
     for (Index a = 0; a < m; ++a)
         if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && quadratic_.magnitude(a, focus_->beta[a]) >= least))
             focus_->columns.push_back(a);

@@ -1,6 +1,7 @@
 // Least squares with a ridge, as the tree search takes it (model.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -91,18 +92,25 @@ class LeastSquares {
     // `twin` as in `search`; `columns` are the data where they are at hand, else empty.
     LeastSquares(const Survivors& root, Index rank, Index tighten_at_most, const std::vector<Index>& twin,
                  const ConstMatrix& columns)
-        : root_(root), rank_(rank), tighten_at_most_(tighten_at_most), twin_(twin), columns_(columns) {}
+        : root_(root),
+          rank_(rank),
+          tighten_at_most_(tighten_at_most),
+          twin_(twin),
+          columns_(columns),
+          copies_(std::any_of(twin.begin(), twin.end(), [](Index j) { return j >= 0; })) {}
 
     const Survivors& root() const { return root_; }
     Index size() const { return root_.size(); }
+    // All columns, where walks over them are cheap beside a node; else null.
+    const Survivors* walked() const { return root_.rules || root_.size() > most_walked ? nullptr : &root_; }
     Index room(const Fixes& fix) const { return root_.room(fix); }
     // Fixes what side constraints imply; false if they allow nothing that agrees with the fixes.
     bool propagate(const Frame& frame, Fixes& fix) const { return !frame.rules || frame.rules->rows.propagate(fix); }
     std::shared_ptr<Frame> gather(const FrameState& state) const;
     FrameState save(const Frame& frame) const;
     FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }
-    // Made when it is first asked for.
-    const CorrelationTable& correlations() const;
+    // Made when it is first asked for; TimeUp if the alarm rings before.
+    const CorrelationTable& correlations(const Alarm& alarm) const;
     // Whether a column depends on others as far as the data show.
     bool dependent(const std::vector<Index>& in, Index j) const;
     const std::vector<Index>& twin() const { return twin_; }
@@ -114,16 +122,29 @@ class LeastSquares {
     Index first_branch(const Frame& frame, const Fixes& fix) const;
 
   private:
-    bool can_tighten(Index live) const;
+    static constexpr Index most_walked = 5000;
+
+    // All products of columns that are held, around zero.
+    struct Products {
+        Products(const Terms& terms, MatrixXd all, Surroundings here);
+        MatrixXd gram;
+        VectorXd zero, beta;
+        Quadratic quadratic;
+    };
+
+    bool can_tighten(const Frame& frame, Index live) const;
     VectorXd weights(const Frame& old, const Fixes& fix, const VectorXd& v, const VectorXd& squares) const;
     const std::vector<std::pair<Index, Index>>& near_twins() const;
+    void gather_products() const;
 
     const Survivors& root_;
     Index rank_, tighten_at_most_;
     const std::vector<Index>& twin_;
     const ConstMatrix& columns_;
+    bool copies_;
     mutable std::once_flag sorted_, paired_;
     mutable std::vector<std::pair<Index, Index>> near_twins_;
+    mutable std::unique_ptr<Products> products_;
     mutable std::unique_ptr<CorrelationTable> correlations_;
 };
 

@@ -10,8 +10,10 @@ namespace parsifal {
 namespace {
 
 // The working set begins with the columns above this part of the threshold.
-constexpr double near_threshold = 0.85;
+constexpr double in_working_set = 0.85;
 constexpr int most_passes = 20;
+// Of columns that have to be read.
+constexpr Index entries_at_once = 1 << 18;
 
 }  // namespace
 
@@ -26,7 +28,7 @@ PricedSolver::PricedSolver(const HeldColumns& held, const std::vector<Index>& co
     s_.setZero(size());
 }
 
-std::vector<Index> PricedSolver::held(const std::vector<Index>& positions) const {
+std::vector<Index> PricedSolver::held(std::span<const Index> positions) const {
     std::vector<Index> out(positions.size());
     for (size_t a = 0; a < positions.size(); ++a) out[a] = columns_[static_cast<size_t>(positions[a])];
     return out;
@@ -46,7 +48,7 @@ void PricedSolver::spread(const VectorXd& from, VectorXd& to) const {
 
 // ---- Prices
 
-void PricedSolver::compute(Point& point, const std::vector<Index>& positions) const {
+void PricedSolver::compute(Point& point, std::span<const Index> positions) const {
     products_.resize(positions.size());
     held_.products(held(positions), point.alpha, products_.data());
     const double error = held_.unit() * point.alpha.norm();
@@ -56,6 +58,13 @@ void PricedSolver::compute(Point& point, const std::vector<Index>& positions) co
                                      : products_[a] + std::copysign(error * norm_[j], products_[a]);
         point.known[static_cast<size_t>(j)] = 1;
     }
+}
+
+void PricedSolver::compute_in_time(Point& point, std::span<const Index> positions) const {
+    if (held_.in_memory()) return compute(point, positions);
+    const auto step = static_cast<size_t>(std::max<Index>(1, entries_at_once / held_.y().size()));
+    for (size_t start = 0; start < positions.size() && !alarm_.rings(); start += step)
+        compute(point, positions.subspan(start, std::min(step, positions.size() - start)));
 }
 
 void PricedSolver::begin(Point& point, const std::vector<Index>& first) const {
@@ -81,7 +90,7 @@ void PricedSolver::price(Point& point, double least) {
         // Written so that what is no number is computed.
         if (!(terms_.magnitude(j, point.beta[j]) < least)) close.push_back(j);
     }
-    compute(point, close);
+    compute_in_time(point, close);
 }
 
 // The smallest |beta_j| that the best completion takes, among these columns.
@@ -112,7 +121,7 @@ Index PricedSolver::fix_columns(Fixes& fix, double bound, double cutoff) {
                 terms_.gain(j, std::copysign(std::max(0.0, std::abs(best_.beta[j]) - 2 * best_.error[j]),
                                              best_.beta[j])) < most)
                 doubtful.push_back(j);
-        compute(best_, doubtful);
+        compute_in_time(best_, doubtful);
         if (!doubtful.empty()) choice = choose(best_.beta, fix, terms_, scratch_);
     }
     return parsifal::fix_columns(best_.beta, bound, cutoff, choice, terms_, fix);
@@ -130,11 +139,11 @@ void PricedSolver::focus(const Fixes& fix, const VectorXd& v) {
     std::vector<Index> likely;
     std::set_union(first.begin(), first.end(), work_.columns.begin(), work_.columns.end(), std::back_inserter(likely));
     begin(here, likely);
-    price(here, near_threshold * threshold(here, likely, fix));
+    price(here, in_working_set * threshold(here, likely, fix));
     std::vector<Index> known;
     for (Index a = 0; a < size(); ++a)
         if (here.known[static_cast<size_t>(a)]) known.push_back(a);
-    const double least = near_threshold * threshold(here, known, fix);
+    const double least = in_working_set * threshold(here, known, fix);
     std::vector<Index> columns;
     for (const Index a : known)
         if (fix[a] > 0 || v[a] != 0 || (fix[a] == 0 && terms_.magnitude(a, here.beta[a]) >= least))
@@ -149,11 +158,14 @@ void PricedSolver::gather(std::vector<Index> columns, const Point& around) {
     w.relaxation.reset();
     w.quadratic.reset();
     w.columns = std::move(columns);
-    w.gram = held_.among(held(w.columns));
+    const auto count = static_cast<Index>(w.columns.size());
+    if (w.gram.size() < static_cast<size_t>(count * count)) w.gram.resize(static_cast<size_t>(count * count));
+    Eigen::Map<MatrixXd> gram(w.gram.data(), count, count);
+    held_.among(held(w.columns), gram);
     w.v0 = around.v(w.columns);
     w.beta0 = around.beta(w.columns);
     w.ls = 0.5 * around.alpha.squaredNorm();
-    w.quadratic = std::make_unique<Quadratic>(Quadratic{terms_.take(w.columns), w.gram, w.v0, w.beta0, w.ls, {}});
+    w.quadratic = std::make_unique<Quadratic>(Quadratic{terms_.take(w.columns), gram, w.v0, w.beta0, w.ls, {}});
     w.relaxation = std::make_unique<Relaxation>(*w.quadratic, alarm_);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,15 +49,17 @@ class PricedSolver {
         std::vector<Index> columns;  // positions in the frame, ascending
         VectorXd v0, beta0;
         double ls = 0;
-        MatrixXd gram;
+        std::vector<double> gram;  // kept from one set to the next: large blocks that come and go leave holes
         std::unique_ptr<Quadratic> quadratic;
         std::unique_ptr<Relaxation> relaxation;
     };
 
     Index size() const { return static_cast<Index>(columns_.size()); }
-    std::vector<Index> held(const std::vector<Index>& positions) const;
+    std::vector<Index> held(std::span<const Index> positions) const;
     VectorXd residual(const VectorXd& v) const;
-    void compute(Point& point, const std::vector<Index>& positions) const;
+    void compute(Point& point, std::span<const Index> positions) const;
+    // Some at a time where they have to be read; those that the alarm leaves no time for keep their upper bounds.
+    void compute_in_time(Point& point, std::span<const Index> positions) const;
     // The point of these coefficients, with beta on the columns `first`; then on all those that can reach `least`.
     void begin(Point& point, const std::vector<Index>& first) const;
     void price(Point& point, double least);

@@ -33,6 +33,7 @@ struct SearchOptions {
     double save_every = INFINITY;  // seconds between calls of `save`
     Index rank = 0;                // min(n, p) of the data: tightening can help only below it
     Index tighten_at_most = 100;   // columns
+    double dive = 0.1;             // the part of the gap by which a child may be worse than the best node and go first
     bool completions = true;       // whether nodes with a relaxation may be closed by their completions
 };
 

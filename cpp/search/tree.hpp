@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -22,7 +23,9 @@ namespace parsifal {
 template <NodeFrame Frame>
 struct Node {
     std::shared_ptr<const Frame> frame;
-    Fixes fix;  // on the frame's columns
+    Fixes fix;  // on the frame's columns; while the node waits, `folded` may stand in for it
+    std::vector<std::int32_t> folded;
+    Index width = 0;  // of the fixes that are folded
     std::vector<Index> index;
     std::vector<double> v;  // sparse primal point: start for the children
     double bound = -INFINITY;
@@ -35,7 +38,34 @@ struct Node {
     size_t bytes() const {
         // 80: what the allocator adds to five blocks.
         return sizeof(Node) + 80 + static_cast<size_t>(fix.size()) +
-               8 * (index.capacity() + v.capacity() + branch.capacity()) + sizeof(Candidate) * candidates.capacity();
+               8 * (index.capacity() + v.capacity() + branch.capacity()) + sizeof(Candidate) * candidates.capacity() +
+               4 * folded.capacity();
+    }
+    // The fixes of all columns, or of those that are fixed: 1 + position for in, -1 - position for out. In wide frames
+    // most are free, and open nodes are many.
+    void fold() {
+        constexpr Index least = 4096;
+        if (fix.size() < least || 4 * (fix.array() != 0).count() >= fix.size()) return;
+        for (Index a = 0; a < fix.size(); ++a)
+            if (fix[a] != 0) folded.push_back(static_cast<std::int32_t>(fix[a] > 0 ? 1 + a : -1 - a));
+        width = fix.size();
+        fix.resize(0);
+        folded.shrink_to_fit();
+        index.shrink_to_fit();
+        v.shrink_to_fit();
+        candidates.shrink_to_fit();
+    }
+    Fixes unfolded() const {
+        if (width == 0) return fix;
+        Fixes whole = Fixes::Zero(width);
+        for (const std::int32_t mark : folded) whole[std::abs(mark) - 1] = mark > 0 ? 1 : -1;
+        return whole;
+    }
+    void unfold() {
+        if (width == 0) return;
+        fix = unfolded();
+        width = 0;
+        std::vector<std::int32_t>().swap(folded);
     }
     VectorXd dense() const {
         VectorXd x = VectorXd::Zero(frame->size());
@@ -50,10 +80,13 @@ class Tree {
     using Frame = typename Model::Frame;
     using NodePtr = std::unique_ptr<Node<Frame>>;
 
-    Tree(const Model& model, const std::vector<Index>& twin, double objective, const SearchOptions& options);
+    // `root_fix` on all columns of the model.
+    Tree(const Model& model, Fixes root_fix, const std::vector<Index>& twin, double objective,
+         const SearchOptions& options);
 
     const Model& model() const { return model_; }
     const SearchOptions& options() const { return options_; }
+    const Fixes& root_fix() const { return root_fix_; }
     PseudoCosts& pseudo() { return pseudo_; }
     Attempts& attempts() { return attempts_; }
 
@@ -106,6 +139,7 @@ class Tree {
     bool worth_diving(const Node<Frame>& child) const;
 
     const Model& model_;
+    const Fixes root_fix_;
     const std::vector<Index>& twin_;
     std::vector<std::vector<Index>> later_;
     bool has_twins_ = false;

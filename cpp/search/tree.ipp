@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "search/tree.hpp"
 
@@ -25,8 +26,10 @@ inline double now() {
 }  // namespace tree_detail
 
 template <NodeModel Model>
-Tree<Model>::Tree(const Model& model, const std::vector<Index>& twin, double objective, const SearchOptions& options)
+Tree<Model>::Tree(const Model& model, Fixes root_fix, const std::vector<Index>& twin, double objective,
+                  const SearchOptions& options)
     : model_(model),
+      root_fix_(std::move(root_fix)),
       twin_(twin),
       later_(twin.size()),
       options_(options),
@@ -138,6 +141,7 @@ SearchState Tree<Model>::snapshot() const {
 
 template <NodeModel Model>
 void Tree<Model>::insert(NodePtr node) {
+    node->fold();
     heap_bytes_ += static_cast<double>(node->bytes());
     const double bytes = heap_bytes_ + static_cast<double>(frame_bytes_);
     if (bytes > options_.memory_limit) depth_first_ = true;
@@ -155,6 +159,7 @@ auto Tree<Model>::pop() -> NodePtr {
     NodePtr node = std::move(heap_.back());
     heap_.pop_back();
     heap_bytes_ -= static_cast<double>(node->bytes());
+    node->unfold();
     return node;
 }
 
@@ -177,12 +182,13 @@ void Tree<Model>::lose_workers(int count) {
     if (active_ == 0 && heap_.empty()) finish(SearchStop::optimal);
 }
 
-// A dive goes on while the child is not much worse than the best open node.
+// A dive goes on while the child is not much worse than the best open node. Where the gap will not close anyway, what
+// it looks at beyond the best node does not raise the bound.
 template <NodeModel Model>
 bool Tree<Model>::worth_diving(const Node<Frame>& child) const {
     if (depth_first_ || heap_.empty()) return true;
     const double best = heap_.front()->bound;
-    return child.bound <= best + 0.1 * (cutoff() - best);
+    return child.bound <= best + options_.dive * (cutoff() - best);
 }
 
 template <NodeModel Model>

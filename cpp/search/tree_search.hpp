@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/threads.hpp"
@@ -59,7 +60,9 @@ SearchResult search_tree(const Model& model, const FrameState& root, const Fixes
                          double objective, const SearchOptions& options,
                          const std::function<bool(const SearchState&)>& poll, const TreeState* state,
                          const std::function<void(const TreeState&)>& save) {
-    Tree<Model> tree(model, twin, objective, options);
+    Fixes root_fix = Fixes::Constant(model.size(), -1);
+    root_fix(root.columns) = fix;
+    Tree<Model> tree(model, std::move(root_fix), twin, objective, options);
     std::function<void()> first;
     if (state) {
         tree.restore(*state);

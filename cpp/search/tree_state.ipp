@@ -16,8 +16,9 @@ TreeState Tree<Model>::save() const {
         const Frame& frame = *node->frame;
         const auto [found, fresh] = position.emplace(&frame, static_cast<Index>(state.frames.size()));
         if (fresh) state.frames.push_back(model_.save(frame));
+        const Fixes fix = node->unfolded();
         NodeState out{found->second,
-                      std::vector<signed char>(node->fix.begin(), node->fix.end()),
+                      std::vector<signed char>(fix.begin(), fix.end()),
                       node->index,
                       node->v,
                       node->bound,

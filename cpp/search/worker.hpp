@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "bound/restarts.hpp"
 #include "search/tree.hpp"
 
 namespace parsifal {
@@ -48,6 +49,7 @@ class Worker {
     void any_candidate(Node<Frame>& node) const;
     bool integral(const Fixes& fix) const;
     void offer_rounding(const Fixes& fix);
+    void wander(double bound, int solves);
     Index fix_more(Fixes& fix, Record& entry);
     void collect_candidates(Node<Frame>& node) const;
     void write_record(Node<Frame>& node, Record entry);
@@ -59,8 +61,12 @@ class Worker {
     std::unique_ptr<Solver> solver_;
     double solves_ = 0;
     int rounds_ = 0;
+    std::unique_ptr<Restarts> restarts_;
+    double walk_credit_ = 0;
 };
 
 }  // namespace parsifal
 
 #include "search/worker.ipp"
+#include "search/worker_completions.ipp"
+#include "search/worker_incumbents.ipp"

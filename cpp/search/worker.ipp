@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "search/worker.hpp"
@@ -15,17 +14,6 @@ namespace worker_detail {
 constexpr int most_solves = 400;
 // How near to convergence a node that will be branched on is brought, relative to what the cutoff leaves.
 constexpr double branch_slack = 0.1;
-
-// Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
-// before the rest is handed back, and at a node with a relaxation, beside it.
-constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
-// In a frame of so few columns, about what the relaxation has cost.
-constexpr Index few_columns = 100;
-// A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
-// children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
-constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
-// Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
-constexpr double most_crowded = 1.5;
 
 inline bool fractional(double s) { return s > 1e-9 && s < 1 - 1e-9; }
 
@@ -99,6 +87,7 @@ auto Worker<Model>::evaluate(const FramePtr& frame, Fixes fix, const VectorXd& s
     Index count = 0;
     if (r.stop != Stop::cutoff) {
         offer_rounding(fix);
+        wander(r.bound, r.solves);
         count = fix_more(fix, entry);
         if (count > 0 && !possible(*frame, fix)) count = -1;
         if (count < 0) node->bound = std::max(node->bound, tree_.cutoff());
@@ -181,38 +170,6 @@ bool Worker<Model>::integral(const Fixes& fix) const {
     return true;
 }
 
-// The relaxation rounded, and now and then improved by swaps.
-template <NodeModel Model>
-void Worker<Model>::offer_rounding(const Fixes& fix) {
-    const VectorXd &s = solver_->s(), &v = solver_->v();
-    std::vector<Index> order;
-    for (Index a = 0; a < fix.size(); ++a)
-        if (fix[a] == 0 && s[a] > 0) order.push_back(a);
-    double total = 0;
-    for (const Index a : order) total += s[a];
-    const auto room =
-        static_cast<size_t>(std::clamp<Index>(tree_.model().room(fix), 0, static_cast<Index>(std::lround(total)) + 1));
-    if (order.size() > room) {
-        std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(room), order.end(),
-                         [&](Index a, Index b) {
-                             if (s[a] != s[b]) return s[a] > s[b];
-                             const double x = std::abs(v[a]), y = std::abs(v[b]);
-                             return x != y ? x > y : a < b;
-                         });
-        order.resize(room);
-    }
-    for (Index a = 0; a < fix.size(); ++a)
-        if (fix[a] > 0) order.push_back(a);
-    std::sort(order.begin(), order.end());
-    if constexpr (requires { solver_->mend(fix, order); }) solver_->mend(fix, order);
-    const bool thorough = ++rounds_ % 16 == 1;
-    const double value = thorough ? solver_->improve(fix, order, 50) : solver_->value_of(order);
-    if (value >= tree_.objective()) return;
-    std::vector<Index> support;
-    for (const Index a : order) support.push_back(frame_->columns[static_cast<size_t>(a)]);
-    tree_.offer(value, support);
-}
-
 // A smaller frame once enough columns are out. May prune.
 template <NodeModel Model>
 auto Worker<Model>::reframe(NodePtr node) -> NodePtr {
@@ -262,6 +219,7 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
     const Candidate chosen = pick(*node, v);
     solver_->focus(node->fix, v);
     double bound[2] = {tree_.cutoff(), tree_.cutoff()};
+    int empty = 0;
     for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
         // Not between the children: a record of one without the other would be a proof with a hole.
         if (side > 0 && tree_.halted()) {
@@ -270,7 +228,10 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             break;
         }
         Fixes fix = decide(*node, chosen.position, side);
-        if (!possible(*node->frame, fix)) continue;
+        if (!possible(*node->frame, fix)) {
+            ++empty;
+            continue;
+        }
         NodePtr child =
             evaluate(node->frame, std::move(fix), v, {node->record, chosen.column, side}, node->depth + 1, node->bound);
         if (child) {
@@ -278,6 +239,8 @@ auto Worker<Model>::expand(NodePtr node) -> std::vector<NodePtr> {
             children.push_back(std::move(child));
         }
     }
+    // Side constraints leave neither: the record that says so names the column.
+    if (empty == 2) note(*node, {node->record, chosen.column, 1}, RecordKind::dual_value, node->bound);
     if (node) tree_.pseudo().learn(chosen, bound[1] - node->bound, bound[0] - node->bound);
     solver_->unfocus();
     return children;
@@ -313,156 +276,6 @@ Candidate Worker<Model>::pick(const Node<Frame>& node, const VectorXd& v) {
         }
     }
     return choice;
-}
-
-// ---- Completions
-
-template <NodeModel Model>
-int Worker<Model>::note(const Node<Frame>& node, const Decision& decision, RecordKind kind, double bound) {
-    if (tree_.options().certificate_limit <= 0) return -1;
-    return tree_.record({decision.parent, decision.column, decision.side, node.frame->id, bound, {}, {}, {}, kind});
-}
-
-// A support that was met, improved by swaps.
-template <NodeModel Model>
-void Worker<Model>::offer(const Fixes& fix, std::vector<Index> support) {
-    const double value = solver_->improve(fix, support, 50);
-    if (!(value < tree_.objective())) return;
-    for (Index& a : support) a = frame_->columns[static_cast<size_t>(a)];
-    std::sort(support.begin(), support.end());
-    tree_.offer(value, support);
-}
-
-// A node of a frame that has no relaxation: its completions are gone through when its turn comes.
-template <NodeModel Model>
-auto Worker<Model>::unrelaxed(const FramePtr& frame, Fixes fix, const Decision& decision, int depth, double bound)
-    -> NodePtr {
-    auto node = std::make_unique<Node<Frame>>();
-    node->frame = frame;
-    node->fix = std::move(fix);
-    node->depth = depth;
-    node->bound = std::max(bound, 0.0);  // no objective is below zero
-    node->record = note(*node, decision, RecordKind::dual_value, node->bound);
-    return node;
-}
-
-// Beside the relaxation: whether the node's completions are gone through for what the relaxation has cost.
-template <NodeModel Model>
-bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
-    const Index room = tree_.model().room(node.fix);
-    if (!tree_.options().completions || !tree_.attempts().worth(room, tree_.nodes())) return false;
-    const auto columns = static_cast<double>(node.frame->size());
-    double system = 30.0 * columns;
-    if (node.frame->size() <= worker_detail::few_columns) {
-        const auto active = static_cast<double>((solver_->v().array() != 0).count());
-        system += active * active * active;
-    }
-    const double work = worker_detail::least_work + solves * system;
-    const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
-    // Where a set is beyond inner products, the relaxation may still bound it.
-    const bool closed = answer.closed && answer.resolved;
-    tree_.attempts().learn(room, closed);
-    if (!answer.support.empty()) offer(node.fix, answer.support);
-    if (!closed) return false;
-    note(node, again(node), RecordKind::exhausted, answer.bound);
-    tree_.prune(answer.bound);
-    return true;
-}
-
-// Whether the root is closed by its completions, or, if the relaxation says little, made a node that has none.
-template <NodeModel Model>
-bool Worker<Model>::completes_root(Node<Frame>& node) {
-    const double objective = tree_.objective();
-    const Index room = tree_.model().room(node.fix);
-    if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
-    if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
-    const auto columns = static_cast<double>(node.fix.size()), rank = static_cast<double>(tree_.options().rank);
-    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(columns));
-    if (crowd > worker_detail::most_crowded * std::sqrt(rank)) return false;
-    Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
-    if (!answer.support.empty()) offer(node.fix, answer.support);
-    if (!answer.resolved) return false;
-    if (answer.closed) {
-        note(node, again(node), RecordKind::exhausted, answer.bound);
-        tree_.prune(answer.bound);
-        return true;
-    }
-    const auto all = static_cast<double>(answer.branch.size()), done = static_cast<double>(answer.done);
-    if (done > 0 && answer.work * all / done < worker_detail::most_in_all) {
-        tree_.prune(answer.closed_bound);
-        node.candidates.clear();
-        node.branch = std::move(answer.branch);
-        node.done = answer.done;
-    }
-    return false;
-}
-
-// Goes through the completions of a node; what takes too long is handed back as nodes: one column in, those before it
-// out.
-template <NodeModel Model>
-auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
-    std::vector<NodePtr> open;
-    if constexpr (CompletingSolver<Solver>) {
-        enter(node->frame);
-        const Gap& gap = tree_.options().gap;
-        double closed = tree_.cutoff(), spent = 0;
-        if (node->branch.empty()) {
-            Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, worker_detail::most_work);
-            if (!answer.support.empty()) offer(node->fix, answer.support);
-            node->bound = std::max(node->bound, answer.bound);
-            closed = answer.closed_bound;
-            tree_.prune(closed);
-            if (answer.closed || (answer.branch.empty() && !tree_.halted())) {
-                note(*node, again(*node), RecordKind::exhausted, closed);
-                return open;
-            }
-            node->branch = std::move(answer.branch);
-            node->done = answer.done;
-        }
-        for (size_t at = 0; at < node->branch.size(); ++at) {
-            if (tree_.halted() || spent > worker_detail::chain_work) {
-                // Without the columns that are out by now, all the rest may be closed at once.
-                node->branch.clear();
-                node->done = 0;
-                open.push_back(std::move(node));
-                return open;
-            }
-            const Index position = node->branch[at], column = node->frame->columns[static_cast<size_t>(position)];
-            const bool last = at + 1 == node->branch.size();
-            if (node->fix[position] == 0) {
-                Fixes fix = decide(*node, position, 1);
-                const Decision in{node->record, column, 1};
-                if (tree_.model().room(fix) >= 0) {
-                    double bound = closed;
-                    bool shut = at < node->done;
-                    if (!shut) {
-                        const auto answer = solver_->complete(fix, tree_.objective(), gap, worker_detail::child_work);
-                        spent += answer.work;
-                        if (!answer.support.empty()) offer(fix, answer.support);
-                        shut = answer.closed;
-                        bound = answer.bound;
-                    }
-                    if (shut) {
-                        note(*node, in, RecordKind::exhausted, bound);
-                        tree_.prune(bound);
-                    } else {
-                        open.push_back(
-                            unrelaxed(node->frame, std::move(fix), in, node->depth + 1, std::max(node->bound, bound)));
-                    }
-                }
-                const int parent = node->record;
-                node->fix = decide(*node, position, -1);
-                node->record = note(*node, {parent, column, -1}, last ? RecordKind::exhausted : RecordKind::dual_value,
-                                    node->bound);
-            } else if (last) {
-                note(*node, again(*node), RecordKind::exhausted, closed);
-            }
-        }
-    } else {
-        // Otherwise it would be dropped, and its supports with it.
-        throw std::logic_error("a node without candidates, and no way to go through its completions");
-    }
-    return open;
 }
 
 }  // namespace parsifal

@@ -8,7 +8,7 @@ the question, and of the proof.
 
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_digits
 
 import parsifal as pf
 
@@ -37,26 +37,21 @@ ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# A mixture of known spectra: no amount is below zero. Without that knowledge, neighbouring spectra of opposite sign
-# explain the noise.
+# An image as a mixture of a few others: ink is added, never taken away. Without that knowledge the best mixture of four
+# digits takes one of them off.
 
-rng = np.random.default_rng(0)
-grid = np.linspace(0, 1, 120)
-centres = np.sort(rng.uniform(0, 1, 40))
-spectra = np.exp(-((grid[:, None] - centres) ** 2) / (2 * 0.05**2))
-amounts = np.zeros(40)
-amounts[[3, 17, 29]] = [1.0, 0.6, 0.3]
-measured = spectra @ amounts + 0.05 * rng.standard_normal(120)
-
-free = pf.solve(spectra, measured, k=5, gamma=100.0, fit_intercept=False, time_limit=20)
-known = pf.solve(spectra, measured, k=5, gamma=100.0, sign=1, fit_intercept=False, time_limit=20)
+images = load_digits().images.reshape(-1, 64)
+digits, image = images[:100].T, images[1500]
+free = pf.solve(digits, image, k=4, gamma=np.inf, fit_intercept=False)
+known = pf.solve(digits, image, k=4, gamma=np.inf, sign=1, fit_intercept=False)
 print(known.certificate)
 
-_, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-for shift, (solution, label) in enumerate([(free, "any sign"), (known, "amounts >= 0")]):
-    ax.bar(np.arange(40) + 0.3 * shift, solution.coef, width=0.3, label=label)
-ax.plot(np.arange(40) + 0.15, amounts, "k_", markersize=12, label="true amounts")
-ax.set_xlabel("substance")
-ax.set_ylabel("amount")
-ax.legend(frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
+_, axes = plt.subplots(2, 6, figsize=(9, 3.6), layout="constrained")
+for row, (solution, label) in enumerate([(free, "any sign"), (known, "amounts >= 0")]):
+    pictures = [(image, "the image"), (digits @ solution.coef, label)]
+    pictures += [(digits[:, j], f"{solution.coef[j]:+.2f} times") for j in solution.support]
+    for ax, (picture, title) in zip(axes[row], pictures):
+        ax.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set_title(title, fontsize=9)
+for ax in axes.ravel():
+    ax.set_axis_off()

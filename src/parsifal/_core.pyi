@@ -111,7 +111,7 @@ class ColumnRules:
     Prices, signs and side constraints, where columns are not all alike (cpp/bound/column_rules.hpp).
     """
 
-    def __init__(self, *, price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], row_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_coef: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, *, price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], row_offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_coef: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_upper: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cap: Sequence[int], most: Sequence[int]) -> None: ...
 
     def propagate(self, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)]) -> tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], bool]:
         """The fixes with what the rows imply, and whether they allow anything."""
@@ -135,10 +135,10 @@ class FloatColumns(Survivors):
 
 class DistantColumns(Survivors):
     """
-    The columns that survive, elsewhere: load(positions) gives some of them as a matrix. `kept` is what loaded columns may take, in bytes, `cache` their products.
+    The columns that survive, elsewhere: load(positions) gives some of them as a matrix. Those marked in `copied` are copied coarsely; of the others the products with `reference` are noted. `kept` is what loaded columns may take, in bytes, `cache` their products.
     """
 
-    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int, gamma: float, penalty: float, k: int, kept: float, cache: float, rules: ColumnRules | None = None) -> None: ...
+    def __init__(self, *, load: Callable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], copied: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], reference: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], gamma: float, penalty: float, k: int, kept: float, cache: float, rules: ColumnRules | None = None) -> None: ...
 
 class Quadratic(Survivors):
     """
@@ -188,7 +188,7 @@ class Branching(enum.Enum):
 class SearchOptions:
     """Tolerances and limits of a search (cpp/search/search.hpp)."""
 
-    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, completions: bool = True) -> None: ...
+    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, dive: float = 0.1, completions: bool = True) -> None: ...
 
 def search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, options: SearchOptions, poll: object | None = None, state: object | None = None, save: object | None = None, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)] | None = None) -> dict:
     """Branch and bound on the reduced problem."""

@@ -16,8 +16,16 @@ Gamma = float | Literal["auto"]
 SMALLEST_SQUARE = 1e-280
 
 
+def refuse_lazy(value: Any, name: str) -> None:
+    """Refuse a polars LazyFrame, which has no rows yet."""
+    kind = type(value)
+    if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
+        raise InputError(f"{name} is a polars LazyFrame; pass {name}.collect()")
+
+
 def check_response(y: Any, n: int) -> FloatArray:
     """Return y as a float64 vector of length n, or say what is wrong with it."""
+    refuse_lazy(y, "y")
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         raise InputError(f"y has shape {array.shape}; a vector is needed: pass y.ravel()")

@@ -189,6 +189,18 @@ class SideRows:
             labels=self.labels,
         )
 
+    def caps(self, p: int) -> tuple[IntArray, IntArray]:
+        """The rows that say "at most so many of these" and name no column of an earlier such row: for every one of p
+        columns the number of its cap, or -1, and what the caps allow."""
+        cap: IntArray = np.full(p, -1, dtype=np.int64)
+        most: list[int] = []
+        for r in range(self.count):
+            part = slice(self.offset[r], self.offset[r + 1])
+            if self.upper[r] >= 0 and np.all(self.coef[part] == 1) and np.all(cap[self.column[part]] < 0):
+                cap[self.column[part]] = len(most)
+                most.append(int(self.upper[r]))
+        return cap, np.array(most, dtype=np.int64)
+
     def without(self, labels: set[str]) -> SideRows:
         """The rows that do not come from these constraints."""
         return join_rows([self.row(r) for r in range(self.count) if self.labels[r] not in labels])

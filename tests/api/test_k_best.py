@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -265,3 +266,31 @@ def test_a_cell_far_above_the_ceiling_is_out() -> None:
     found = pf.k_best(X, y, k=2, gamma=1e6, tolerance=0.5)
     assert found.status == "optimal"
     assert [entry.support.tolist() for entry in found] == [[0, 1]]
+
+
+def test_an_intercept_and_scaled_columns_are_those_of_solve() -> None:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.standard_normal((60, 6)) * [1, 10, 100, 1, 5, 2] + 50, columns=list("abcdef"))
+    y = 1000 + X["a"] - 0.2 * X["b"] + 0.3 * rng.standard_normal(60)
+    options: dict[str, Any] = {"fit_intercept": True, "standardize": True}
+    ranking, best = pf.k_best(X, y, 2, 1.0, count=3, **options), pf.solve(X, y, 2, 1.0, **options)
+    first = ranking[0]
+    assert [X.columns[j] for j in first.support] == ["a", "b"]
+    assert ranking.intercepts[0] == pytest.approx(best.intercept)
+    np.testing.assert_allclose(first.coef, best.coef[first.support], rtol=1e-9)
+    assert first.objective == pytest.approx(best.objective)
+    for entry, intercept in zip(ranking, ranking.intercepts, strict=True):
+        residual = y - intercept - X.to_numpy()[:, entry.support] @ entry.coef
+        assert residual.mean() == pytest.approx(0.0, abs=1e-9)
+    assert pf.k_best(X, y - y.mean(), 2, 1.0, count=2).intercepts == (0.0, 0.0)
+
+
+def test_a_level_of_y_that_nobody_fits_is_told() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((40, 5)) + 10, rng.standard_normal(40) + 100
+    with pytest.warns(UserWarning, match="no intercept is fitted") as told:
+        pf.k_best(X, y, 2, count=2)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pf.k_best(X, y, 2, count=2, fit_intercept=False)

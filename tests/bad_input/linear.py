@@ -110,7 +110,7 @@ LINEAR: Table = [
                 "(True, {0: 1})": "give positive=True or sign, not both",
             },
             "positive, refit": {
-                "(True, 'ols')": 'refit="ols" does not keep signs; leave it out, or give a large gamma instead',
+                "(True, 'ols')": 'refit="ols" does not keep signs; leave it out, or give gamma=np.inf instead',
             },
             "sign": {
                 "2": "sign must be 1 (coefficients >= 0), -1 (<= 0) or 0 (either), not 2",

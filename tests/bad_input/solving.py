@@ -121,9 +121,6 @@ SOLVING: Table = [
                 "{9: 1}": "sign names column 9, but X has columns 0 to 3",
                 "{'a': 1}": "sign names columns, but X has no column names; give indices",
             },
-            "gamma, sign": {
-                "(np.inf, 1)": "sign, a penalty per column and constraints need a ridge, but gamma is infinite; give a large gamma instead, such as 1e6 on standardised columns",
-            },
             "penalty": {
                 "-1": "penalty must be a finite number >= 0, not -1",
                 "np.nan": "penalty must be a finite number >= 0, not nan",
@@ -305,12 +302,8 @@ SOLVING: Table = [
     (
         ["solve by cutting planes"],
         {
-            "sign": {
-                "1": 'sign does not apply to method="cutting-plane"; use method="search"',
-                "np.ones(4)": 'sign does not apply to method="cutting-plane"; use method="search"',
-            },
-            "penalty": {
-                "np.arange(4.0)": 'a penalty per column does not apply to method="cutting-plane"; use method="search"',
+            "gamma, sign": {
+                "(np.inf, 1)": 'method="cutting-plane" needs a ridge; give a finite gamma, or use method="search"',
             },
             "backend": {
                 "'cplex'": "backend must be one of scip, highs, gurobi, not 'cplex'",
@@ -356,6 +349,13 @@ SOLVING: Table = [
     (
         ["solve by big-M"],
         {
+            "sign": {
+                "1": 'sign does not apply to method="big-m"; use method="search" or method="cutting-plane"',
+                "np.ones(4)": 'sign does not apply to method="big-m"; use method="search" or method="cutting-plane"',
+            },
+            "penalty": {
+                "np.arange(4.0)": 'a penalty per column does not apply to method="big-m"; use method="search" or method="cutting-plane"',
+            },
             "big_m": {
                 "-1": "big_m must be a finite number >= 0, not -1",
                 "np.nan": "big_m must be a finite number >= 0, not nan",

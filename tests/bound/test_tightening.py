@@ -275,3 +275,16 @@ def test_no_diagonal_no_change() -> None:
     np.testing.assert_array_equal(t.quadratic.gram, q.gram)
     np.testing.assert_array_equal(t.quadratic.beta0, q.beta0)
     np.testing.assert_array_equal(t.scale, 1)
+
+
+def test_without_a_ridge_independent_columns_are_tightened_and_dependent_ones_not() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 12))
+    d = tightening_diagonal(X.T @ X, gamma=np.inf)
+    assert_verified(X.T @ X, d)
+    assert np.all(d > 0.5 * np.diag(X.T @ X))
+    # The same diagonal as with a weak ridge: what rounding takes off is small beside it, and no column is left without.
+    assert np.array_equal(d, tightening_diagonal(X.T @ X, gamma=1e9))
+    X[:, 3] = X[:, 1] + X[:, 2]
+    for gamma in (np.inf, 1e12):
+        assert not tightening_diagonal(X.T @ X, gamma=gamma).any()

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 
 import parsifal as pf
 from oracles.reference import make_data
@@ -101,3 +102,25 @@ def test_an_edge_of_the_gammas_is_told() -> None:
     with pytest.warns(UserWarning, match="the smallest of the gammas, 100, is the best") as caught:
         pf.SparseRegressorCV(ks=(1,), gammas=(100.0, 1e3, 1e4)).fit(X, np.random.default_rng(0).standard_normal(40))
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("kind", [pf.SparseRegressor, pf.SparseRegressorCV])
+def test_a_lazy_target_has_to_be_collected(kind: type) -> None:
+    lazy = pl.DataFrame({"y": Y}).lazy()
+    for call in (lambda: kind().fit(X, lazy), lambda: pf.solve(X, lazy, k=2)):
+        with pytest.raises(pf.InputError, match=r"y is a polars LazyFrame; pass y\.collect\(\)"):
+            call()
+
+
+@pytest.mark.parametrize("column", [Y[:, None], pd.DataFrame({"y": Y})])
+def test_a_target_of_one_column_is_taken_with_a_word_at_the_users_line(column: object) -> None:
+    with pytest.warns(DataConversionWarning, match="column-vector y was passed") as told:
+        model = pf.SparseRegressor(k=2).fit(X, column)
+    assert told[0].filename == __file__
+    assert np.array_equal(model.coef_, pf.SparseRegressor(k=2).fit(X, Y).coef_)
+
+
+def test_the_summary_says_which_coefficients_a_refit_predicts_with() -> None:
+    told = "coef_, intercept_ and predictions are those of least squares"
+    assert told in str(pf.SparseRegressor(k=2, refit="ols").fit(X, Y).summary())
+    assert told not in str(pf.SparseRegressor(k=2).fit(X, Y).summary())

@@ -217,6 +217,31 @@ def test_gammas() -> None:
             cv(gammas=bad).fit(X, y)
 
 
+def test_infinity_stands_for_gammas_that_cannot_be_told_from_it() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 4))
+    y = X @ np.array([1.0, 0.5, 0.0, 0.0]) + rng.standard_normal(4000)
+    unit = 1 / np.sqrt(4000)
+    auto = pf.SparseRegressorCV().fit(X, y)
+    # 100 unit n is 6300 on nearly uncorrelated columns, 10 unit n is 630.
+    assert all(np.isclose(auto.gammas_, gamma).any() for gamma in (0.1 * unit, unit, 10 * unit))
+    assert np.isinf(auto.gammas_[-1])
+    finite = auto.gammas_[:-1]
+    least = np.linalg.eigvalsh(np.corrcoef(X.T))[0] * 3200
+    assert finite.max() * least < 1000 * 1.1
+    # What was left out would have had the error of infinity, up to a hundredth of its standard error.
+    both = pf.SparseRegressorCV(gammas=[100 * unit, np.inf]).fit(X, y)
+    weak, none = both.mse_path_.mean(axis=2)
+    assert (np.abs(weak - none) < 0.01 * both.mse_path_[1].std(axis=1, ddof=1) / np.sqrt(5)).all()
+    # Columns that depend on each other are told apart by any ridge, and gammas that were given are all tried.
+    same = np.column_stack([X, X[:, 0] + X[:, 1]])
+    assert any(np.isclose(pf.SparseRegressorCV().fit(same, y).gammas_, 100 * unit))
+    assert list(both.gammas_) == [100 * unit, np.inf]
+    # Signs need a ridge: infinity is not tried, and stands for nothing.
+    signed = pf.SparseRegressorCV(positive=True).fit(X, y)
+    assert np.isclose(signed.gammas_, 100 * unit).any()
+
+
 def test_order_of_gammas_does_not_matter() -> None:
     X, y = make_data(3, noise=3.0)
     up, down = cv().fit(X, y), cv(gammas=GAMMAS[::-1]).fit(X, y)

@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 import parsifal as pf
 from parsifal.errors import InputError
+from parsifal.kernels.kernel_solve import as_blocks, as_given
 from parsifal.kernels.oracle import Oracle, factor_block, matrix_block
 from parsifal.kernels.relaxation import Node, minimise_model, relax_node
-from parsifal.kernels.solve import as_blocks, as_given
 
 
 def root(K: np.ndarray) -> np.ndarray:

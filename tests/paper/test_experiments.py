@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -71,7 +72,9 @@ def test_gamma_is_one_over_root_n_unless_given() -> None:
     (task, *_) = EXPERIMENTS["figure1"].tasks(Options(ns=(64,), parts=("known-k",), gamma=3.0))
     assert task["gamma"] == 3.0
     factors = {(t["factor"], t["gamma"]) for t in EXPERIMENTS["figure1"].tasks(Options(ns=(64,), parts=("gamma",)))}
-    assert factors == {(0.1, 0.1 / 8), (1.0, 1 / 8), (10.0, 10 / 8), (100.0, 100 / 8)}
+    assert factors == {(0.1, 0.1 / 8), (1.0, 1 / 8), (10.0, 10 / 8), (math.inf, math.inf)}
+    chosen = EXPERIMENTS["figure1"].tasks(Options(ns=(64,), parts=("gamma",), values=(10.0, math.inf)))
+    assert {t["factor"] for t in chosen} == {10.0, math.inf}
 
 
 def test_all_parts_have_the_same_data_and_repeats_have_others() -> None:
@@ -215,7 +218,7 @@ def test_cells() -> None:
         ({"time_limit": -1.0}, "time limit"),
         ({"n": "10,x"}, "--n"),
         ({"n": "0"}, "n must be"),
-        ({"values": "inf"}, "--values"),
+        ({"values": "nan"}, "--values"),
         ({"repeats": 0}, "repeats"),
         ({"jobs": 0}, "jobs"),
     ],
@@ -230,6 +233,9 @@ def test_options_that_do_not_apply(tmp_path: Path) -> None:
         EXPERIMENTS["figure-snr"].run(options("figure-snr", tmp_path, parts=("cv",)))
     with pytest.raises(InputError, match="cells"):
         EXPERIMENTS["figure1"].run(options("figure1", tmp_path, cells=((1, 2, 3),)))
+    for name in ("figure-snr", "nonlinear"):
+        with pytest.raises(InputError, match="only the part gamma of figure1"):
+            EXPERIMENTS[name].run(options(name, tmp_path, values=(math.inf,)))
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

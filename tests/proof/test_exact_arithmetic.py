@@ -20,8 +20,8 @@ from parsifal.proof.exact_arithmetic import (
     split,
     whole_numbers,
 )
-from parsifal.proof.exact_checker import gain
 from parsifal.proof.exact_diagonal import NotSemidefinite, guard_bits, lowering, whole_diagonal
+from parsifal.proof.exact_groups import gain
 
 
 def whole_matrix(digits: Digits) -> list[list[int]]:

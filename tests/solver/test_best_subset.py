@@ -12,6 +12,8 @@ import parsifal as pf
 import parsifal._core as core
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.rounding import Rounding, sum_unit
+from parsifal.solver import rounds
+from parsifal.solver.root import Root
 
 SEEDS = range(60)
 REL_GAP = 1e-6
@@ -123,3 +125,67 @@ def test_more_columns_than_rows_is_proven() -> None:
     assert one.objective == pytest.approx(two.objective, rel=1e-9)
     assert pf.check(one.certificate, X, y)
     assert not pf.check(one.certificate, X, y + 0.1)
+
+
+@pytest.mark.parametrize("collinear", [0.0, 3.0, 300.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_columns_go_straight_through(seed: int, collinear: float) -> None:
+    """No relaxation, and the same answer as by trying all sets, however near the columns are to each other."""
+    rng = np.random.default_rng([5, seed])
+    X = rng.standard_normal((80, 14)) + collinear * rng.standard_normal((80, 1))
+    y = X[:, :5] @ np.array([1.0, 0.5, 0.3, 0.2, 0.1]) + rng.standard_normal(80)
+    sol = pf.solve(X, y, k=6, gamma=np.inf)
+    assert sol.status == "optimal"
+    assert sol.stats["linear_systems"] == 0
+    values = (0.5 * float(np.linalg.lstsq(X[:, S], y, rcond=None)[1][0]) for S in map(list, combinations(range(14), 6)))
+    assert sol.objective == pytest.approx(min(values), rel=1e-6)
+    assert pf.check(sol.certificate, X, y)
+    assert pf.check(sol.certificate, X, y, exact=True)
+
+
+@pytest.mark.parametrize("gamma", [np.inf, 1e7])
+def test_many_rows_are_proven_by_the_tightened_relaxation(gamma: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "_FEW_COLUMNS", 0)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((600, 40))
+    y = X[:, :9] @ np.array([1.0, 0.7, 0.5, 0.5, 0.5, 0.4, 0.4, 0.3, 0.3]) + rng.standard_normal(600)
+    sol = pf.solve(X, y, k=9, gamma=gamma)
+    assert sol.status == "optimal"
+    assert sol.stats["root_bound"] > 0.9 * sol.objective, "the relaxation was left out"
+    assert sol.certificate.frame_diagonal.max() > 0
+    assert sol.support.tolist() == list(range(9))
+    assert pf.check(sol.certificate, X, y)
+    assert pf.check(sol.certificate, X, y, exact=True)
+    assert not pf.check(sol.certificate, X, y + 0.1)
+
+
+def test_few_supports_are_gone_through_without_one() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((100, 12)), rng.standard_normal(100)
+    sol = pf.solve(X, y, k=3, gamma=np.inf)
+    assert sol.status == "optimal"
+    assert sol.stats["root_bound"] == 0.0
+    best = min(float(np.linalg.lstsq(X[:, S], y, rcond=None)[1][0]) for S in map(list, combinations(range(12), 3)))
+    assert sol.objective == pytest.approx(best / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [np.inf, 10.0])
+def test_a_better_fit_rules_out_tightening_again_and_the_proof_still_holds(
+    gamma: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((300, 40)) + rng.standard_normal((300, 1))
+    y = X[:, :5] @ np.array([1.0, 0.5, 0.3, 0.2, 0.1]) + 2 * rng.standard_normal(300)
+    asked: list[int] = []
+
+    def only_at_first(root: Root, columns: int) -> bool:
+        asked.append(columns)
+        return len(asked) == 1
+
+    expected = pf.solve(X, y, k=4, gamma=gamma)
+    monkeypatch.setattr(Root, "may_tighten", only_at_first)
+    sol = pf.solve(X, y, k=4, gamma=gamma)
+    assert min(asked) < 40, "nothing was fixed after the first tightening"
+    assert sol.status == "optimal"
+    assert np.array_equal(sol.support, expected.support)
+    assert pf.check(sol.certificate, X, y)

@@ -261,6 +261,8 @@ def test_ctrl_c_is_heard_in_the_core(name: str, call: str) -> None:
         "k=12, gamma=1.0",
         "k=12, gamma=1.0, threads=1",
         "penalty=0.5, gamma=1.0",
+        "k=12, gamma=np.inf",
+        "k=12, gamma=np.inf, threads=1",
         "k=12, gamma=1.0, method='cutting-plane', backend='scip'",
         "k=12, gamma=1.0, method='cutting-plane', backend='highs'",
         "k=12, gamma=1.0, method='cutting-plane', backend='gurobi'",
@@ -286,6 +288,39 @@ def test_ctrl_c_leaves_the_best_so_far(options: str) -> None:
     """
     # Gurobi says something of its own first.
     assert in_a_process(script.replace("OPTIONS", options)).splitlines()[-1] == "interrupted True"
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.2, 0.4, 0.8])
+def test_completions_cut_short_leave_a_valid_answer(limit: float) -> None:
+    """In the table of correlations, in the first node or later: what was not gone through stays open."""
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((60, 1200)) + rng.standard_normal((60, 1))
+    y = wide[:, :6].sum(axis=1) + 3.0 * rng.standard_normal(60)
+    seen: list[pf.Progress] = []
+    sol = pf.solve(wide, y, 6, np.inf, time_limit=limit, threads=2, progress=seen.append)
+    assert sol.status == "time_limit"
+    assert 0 <= sol.lower_bound <= sol.objective
+    assert sol.certificate is not None
+    # Without a ridge an open node proves nothing: the claim has to be what a check finds.
+    assert sol.lower_bound == 0
+    assert pf.check(sol.certificate, wide, y)
+
+
+def test_progress_goes_on_while_completions_are_gone_through() -> None:
+    """One node takes seconds: the caller is asked between nodes and during them, and what it raises is heard."""
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal((60, 500)) + rng.standard_normal((60, 1))
+    y = wide[:, :8].sum(axis=1) + 3.0 * rng.standard_normal(60)
+    seen: list[pf.Progress] = []
+
+    def enough(now: pf.Progress) -> None:
+        seen.append(now)
+        if len(seen) == 6:
+            raise KeyboardInterrupt
+
+    sol = pf.solve(wide, y, 8, np.inf, threads=1, progress=enough)
+    assert sol.status == "interrupted"
+    assert len(seen) == 6
 
 
 def in_a_process(script: str) -> str:

@@ -17,7 +17,7 @@ from stress.asked import faults_of
 def test_every_combination_against_all_supports(block: int) -> None:
     for seed in range(32 * block, 32 * block + 32):
         _, faults = faults_of(
-            seed, exact=seed % 7 == 0, planes="highs" if seed % 10 < 2 else None, ranked=seed % 5 == 0
+            seed, exact=seed % 7 == 0, planes="highs" if seed % 3 == 0 else None, ranked=seed % 5 == 0
         )
         assert not faults, (seed, faults)
 
@@ -118,10 +118,22 @@ def test_constraints_that_allow_nothing_are_named(constraints: list[Any], words:
 
 
 @pytest.mark.parametrize("asked", [{"sign": 1}, {"penalty": np.linspace(0, 1, 30)}, {"constraints": [Exclude(0, 1)]}])
-def test_no_ridge_is_refused(asked: dict[str, Any]) -> None:
+def test_no_ridge(asked: dict[str, Any]) -> None:
+    """Classical best subset selection takes them too; a very weak ridge has the same answer."""
     X, y = table()
-    with pytest.raises(pf.InputError, match="give a large gamma instead, such as 1e6"):
-        pf.solve(X, y, 4, np.inf, **asked)
+    found = pf.solve(X, y, 4, np.inf, fit_intercept=False, **asked)
+    weak = pf.solve(X, y, 4, 1e9, fit_intercept=False, **asked)
+    assert found.status == "optimal"
+    assert np.array_equal(found.support, weak.support)
+    assert found.objective == pytest.approx(weak.objective, rel=1e-6)
+    assert found.check(X, y)
+    assert found.check(X, y, exact=True)
+
+
+def test_a_node_that_constraints_leave_nothing_of() -> None:
+    """Neither side of the last decision allows anything, which propagation sees only there: the proof says so."""
+    _, faults = faults_of(5143)
+    assert not faults
 
 
 def test_hierarchy() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import parsifal as pf
+import parsifal._core as core
 import parsifal.solver.reduce as reducing
 from benchmarks.speed.wide import blocks
-from parsifal.bound.held import HeldColumns, gather_columns
+from parsifal.bound.held import DistantColumns, HeldColumns, gather_columns
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.rounding import Rounding, sum_unit
 from parsifal.design import as_design
@@ -25,8 +28,14 @@ GAMMA = 0.15
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are held however few they are; a search on more than 300 of them is on working sets."""
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
+
+
+def _hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ALWAYS_FEW", "_FEW_COLUMNS", "_COLUMNS_A_ROW"):
+        monkeypatch.setattr(reducing, name, 0)
+    asked: Any = SimpleNamespace(n=60, gamma=GAMMA)
+    assert not reducing.gram_pays(asked, 301, 2e9)
 
 
 def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -38,8 +47,7 @@ def _data(seed: int, n: int = 60, p: int = 700, k: int = 4) -> tuple[np.ndarray,
 def test_answers_are_those_of_the_gram_matrix(seed: int, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = _data(seed)
     plain = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
-    monkeypatch.setattr(reducing, "_FEW_COLUMNS", 0)
-    monkeypatch.setattr(reducing, "_COLUMNS_A_ROW", 0)
+    _hold(monkeypatch)
     sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, **wish)
     assert plain.status == sol.status == "optimal"
     assert sol.stats["nodes"] > 0
@@ -177,6 +185,86 @@ def test_the_memory_limit_holds_where_a_gram_matrix_would_not_fit() -> None:
     assert int(grown) < 100e6
 
 
+_FROM_A_FILE = """
+import sys
+import numpy as np
+import parsifal as pf
+from benchmarks.guards.memory import peak_increase
+from benchmarks.speed.wide import blocks
+
+path, limit = sys.argv[1], float(sys.argv[2])
+X, y = blocks(150, 20_000, 8, 2.0, 0)
+np.save(path, X)
+del X
+pf.solve(np.random.default_rng(0).standard_normal((30, 40)), np.ones(30), k=2, gamma=0.1)
+design = pf.open_design(path, memory_limit=8e6)
+found = []
+grown = peak_increase(lambda: found.append(pf.solve(
+    design, y, k=8, gamma=0.08, threads=2, node_limit=20, memory_limit=limit, certificate_limit=0)))
+sol = found[0]
+print(grown, sol.status, sol.stats["nodes"], sol.stats["columns_left"], sol.lower_bound > sol.stats["root_bound"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("limit", [20e6, 60e6], ids=["some copies", "all copies"])
+def test_a_file_whose_survivors_do_not_fit_is_searched(limit: float, tmp_path: Path) -> None:
+    """X has 24 MB and every column survives: whatever the limit, there is a search, and the bound rises."""
+    run = subprocess.run(
+        [sys.executable, "-c", _FROM_A_FILE, str(tmp_path / "x.npy"), str(limit)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    grown, status, nodes, left, raised = run.stdout.split()
+    assert (status, int(nodes), int(left), raised) == ("node_limit", 20, 20_000, "True")
+    # Below some 64 MB the numbers that a search keeps for each column are more than the limit.
+    assert int(grown) < max(limit, 60e6)
+
+
+@pytest.mark.parametrize("copies", [0.0, 0.3])
+def test_columns_without_a_copy_are_bounded_by_a_reference(
+    copies: float, held: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even coarse copies of all columns: the proof is over all of them all the same."""
+    X, y = _data(3, n=40, p=400, k=3)
+    whole = pf.solve(X, y, k=3, gamma=GAMMA, threads=2)
+    monkeypatch.setattr(reducing, "held_bytes", lambda *_, **__: np.inf)
+    monkeypatch.setattr(reducing, "room", lambda limit: 400 * 40 * copies / reducing._COPIES_SHARE + 1)
+    monkeypatch.setattr(reducing, "search_bytes", lambda *_, **__: 0.0)
+    sol = pf.solve(X, y, k=3, gamma=GAMMA, threads=2)
+    assert sol.status == "optimal"
+    assert sol.stats["nodes"] > 0
+    assert sol.objective == pytest.approx(whole.objective, rel=1e-6)
+    assert pf.check(sol.certificate, X, y)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e60])
+def test_bounds_from_a_far_reference_stay_below_the_optimum(scale: float) -> None:
+    """Half of the columns have no copy, and the reference is no dual point: bounds are bounds all the same."""
+    random = np.random.default_rng(0)
+    X, y = _data(7, n=30, p=400, k=3)
+    X = X * scale
+    X[:, 11] = 0.0
+    design = as_design(X)
+    fix = np.zeros(400, dtype=np.int8)
+    copied = (random.random(400) < 0.5).astype(np.int8)
+    gamma = GAMMA / scale**2
+    plain = pf.solve(X, y, k=3, gamma=gamma, threads=1)
+    far = DistantColumns(
+        design=design, index=np.arange(400), copied=copied, reference=y * 1.5, y=y, gamma=gamma, penalty=0.0, k=3,
+        kept=1e4, cache=1e5,
+    )  # fmt: skip
+    found = core.search(
+        far.compiled, fix=fix, w=np.zeros(400), diagonal=np.zeros(400), twin=[-1] * 400,
+        objective=plain.objective * 1.01,
+        options=core.SearchOptions(node_limit=30, completions=False, dive=0.0),
+    )  # fmt: skip
+    assert found["lower_bound"] <= plain.objective * (1 + 1e-9)
+    assert found["lower_bound"] > 0.1 * plain.objective
+
+
 def test_columns_that_do_not_fit_are_read_when_they_are_needed(held: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A coarse copy prices the nodes; the bound is over all columns, and the proof holds for X."""
     X, y = _data(3, n=40, p=400, k=3)
@@ -187,3 +275,19 @@ def test_columns_that_do_not_fit_are_read_when_they_are_needed(held: None, monke
     assert sol.stats["nodes"] > 0
     assert sol.objective == pytest.approx(whole.objective, rel=1e-6)
     assert pf.check(sol.certificate, X, y)
+
+
+def test_bound_and_objective_improve_all_along(held: None) -> None:
+    """From the first snapshots on there are an incumbent and a bound, and neither ever gets worse."""
+    X, y = blocks(60, 3000, 5, 2.0, 1)
+    history = pf.History()
+    sol = pf.solve(X, y, k=5, gamma=GAMMA, threads=2, node_limit=300, progress=history)
+    assert sol.status == "node_limit"
+    root = [snapshot for snapshot in history if snapshot.nodes == 0]
+    assert np.isfinite(root[0].objective)
+    assert root[-1].lower_bound > 0
+    later = [snapshot for snapshot in history if snapshot.nodes > 0]
+    assert len(later) > 1
+    assert all(a.objective >= b.objective for a, b in itertools.pairwise(history))
+    assert all(a.lower_bound <= b.lower_bound + 1e-9 * sol.objective for a, b in itertools.pairwise(history))
+    assert later[-1].lower_bound > root[-1].lower_bound

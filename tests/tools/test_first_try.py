@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts import first_try
 from scripts.first_try import attempt, target_of
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +53,22 @@ def test_the_share_is_printed_and_held(folder: Path) -> None:
     assert "fit: 1 of 2 (50.0%)" in result.stdout
     assert "nothing to explain: 1 of 1" in result.stdout
     assert run("--least", "0.5").returncode == 0
+
+
+def test_a_run_that_is_stopped_has_a_share(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = iter([[("fit", True, "")], [("fit", False, "no")]])
+
+    def attempts(path: Path, time_limit: float) -> list[tuple[str, bool, str]]:
+        found = next(calls, None)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(first_try, "attempt", attempts)
+    monkeypatch.setattr(sys, "argv", ["first_try.py", str(folder)])
+    assert first_try.main() == 1
+    words = capsys.readouterr().out
+    assert "stopped at" in words
+    assert "fit: 1 of 2 (50.0%)" in words

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import parsifal as pf
-from benchmarks.peers import cases, figures, referee, scalings
+from benchmarks.peers import cases, figures, leaps_tables, referee, scalings, widedata
 from benchmarks.peers.environments import ENVIRONMENTS, PINS, find_python, missing
 from benchmarks.peers.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.peers.report import write
@@ -256,6 +256,29 @@ def test_plans_are_well_formed() -> None:
         assert set(plan.solvers or ()) <= set(SOLVERS)
 
 
+def test_wide_tables_are_standardised_and_their_response_is_no_column() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 30))
+    X[:, 7] *= 5.0  # varies most: the response
+    X[:, 9] = 3.0  # does not vary
+    columns, y = widedata.one_gene(X)
+    assert columns.shape == (20, 28)
+    np.testing.assert_allclose(y, X[:, 7] - X[:, 7].mean())
+    np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose((columns**2).mean(axis=0), 1.0)
+    kept = np.delete(X, [7, 9], axis=1)
+    np.testing.assert_allclose(columns, (kept - kept.mean(axis=0)) / kept.std(axis=0))
+
+
+def test_a_wide_table_that_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(widedata, "R_TABLES", tmp_path)
+    with pytest.raises(FileNotFoundError, match="gasoline is not here: run make peers"):
+        widedata.from_r("gasoline")
+    np.savetxt(tmp_path / "gasoline.csv", [[1.0, 2.0, 5.0], [3.0, 4.0, 5.0]], delimiter=",")
+    columns, y = widedata.from_r("gasoline")
+    np.testing.assert_allclose(columns, [[-1.0], [1.0]])
+    np.testing.assert_allclose(y, [-1.0, 1.0])
+
+
 def test_seeds_that_are_named_are_drawn() -> None:
     plan = cases.smoke()
     drawn, fixed = plan.cases[0], replace(plan.cases[0], instance=replace(plan.cases[0].instance, fixed=True))
@@ -310,3 +333,12 @@ def test_smoke_run_and_going_on(tmp_path: Path) -> None:
     after = list(Store(tmp_path / "rows.jsonl").of("answer"))
     assert len(after) == len(before)
     assert after[:-1] == before[:-1]
+
+
+def test_fits_that_are_the_same_agree_with_leaps() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
+    X[:, 3] = 2 * X[:, 1]
+    assert leaps_tables.agree(X, y, [0, 1], [1, 0])
+    assert leaps_tables.agree(X, y, [0, 1], [0, 3])
+    assert not leaps_tables.agree(X, y, [0, 1], [0, 2])

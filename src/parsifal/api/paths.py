@@ -201,7 +201,8 @@ def path(
     Parameters
     ----------
     X, y, gamma, fit_intercept, standardize, penalty, rel_gap, threads, force_in, force_out, sign, constraints
-        As in `solve`. With ``fit_intercept=True, standardize=True`` it is what ``parsifal path`` computes.
+        As in `solve`. With ``fit_intercept=True, standardize=True`` it is what ``parsifal path`` computes with the same
+        gamma (its ``auto`` is that of the estimators).
     progress, certificate_limit
         As in `solve`.
     ks : iterable of int

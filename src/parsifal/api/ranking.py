@@ -22,6 +22,7 @@ from parsifal.problem.gap import Status, hold, precision_note, settled
 from parsifal.problem.problem import make_problem
 from parsifal.problem.progress import ProgressOption, Reporter
 from parsifal.problem.solution import Incumbent
+from parsifal.problem.standardise import Training, view_of, warn_of_level
 
 _MOST_WITHIN = 1000
 
@@ -34,7 +35,9 @@ class Ranking(Sequence[Incumbent]):
     Attributes
     ----------
     entries : tuple of Incumbent
-        Each has `support`, `coef` (on the support) and `objective`.
+        Each has `support`, `coef` (on the support, for the columns as given) and `objective`.
+    intercepts : tuple of float
+        One for each; 0 where none was asked for.
     lower_bound : float
         No support that is not listed has a smaller objective; infinite if all are listed.
     status : str
@@ -51,6 +54,7 @@ class Ranking(Sequence[Incumbent]):
     """
 
     entries: tuple[Incumbent, ...]
+    intercepts: tuple[float, ...]
     lower_bound: float
     status: Status
     rel_gap: float
@@ -140,6 +144,8 @@ def k_best(
     gamma: Gamma = "auto",
     count: int | None = None,
     *,
+    fit_intercept: bool | None = None,
+    standardize: bool = False,
     tolerance: float | None = None,
     penalty: Any = None,
     rel_gap: float = 1e-6,
@@ -159,7 +165,7 @@ def k_best(
 
     Parameters
     ----------
-    X, y, k, gamma, penalty, threads, force_in, force_out, sign, constraints, progress
+    X, y, k, gamma, fit_intercept, standardize, penalty, threads, force_in, force_out, sign, constraints, progress
         As in `solve`.
     count : int, optional
         How many; 10 by default, 1000 with a `tolerance`.
@@ -182,6 +188,9 @@ def k_best(
     within = np.inf if tolerance is None else check_number(tolerance, "tolerance", minimum=0.0)
     asked = check_number(rel_gap, "rel_gap", minimum=0.0)
     started = time.monotonic()
+    training = view_of(X, y, fit_intercept=fit_intercept, standardize=standardize)
+    if training is not None:
+        X, y = training.design, training.y
     problem = make_problem(
         X,
         y,
@@ -193,6 +202,8 @@ def k_best(
         sign=sign,
         constraints=constraints,
     )
+    if fit_intercept is None:
+        warn_of_level(problem.y)
     # The bound of a cell that is out must clear the ceiling by less than `BEYOND`.
     options = replace(options, rel_gap=min(options.rel_gap, 0.5 * BEYOND), certificate_limit=0.0)
     search = CellSearch(
@@ -204,10 +215,10 @@ def k_best(
     )
     with Reporter(progress) as reporter:
         status = search.list_best(most, within, reporter)
-    return _ranking(search, status, asked, within)
+    return _ranking(search, status, asked, within, training)
 
 
-def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float) -> Ranking:
+def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float, training: Training | None) -> Ranking:
     problem, entries = search.problem, search.entries
     bound = search.heap[0][0] if search.heap else np.inf
     if not entries:
@@ -220,8 +231,10 @@ def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float) 
         price = problem.penalty * entry.support.size if problem.rules is None else 0.0
         bound = min(bound, float(safe_sum(own, price)))
     last = near[-1].objective
+    given = [(entry, 0.0) if training is None else _on_given_columns(entry, training) for entry in near]
     return Ranking(
-        entries=tuple(near),
+        entries=tuple(entry for entry, _ in given),
+        intercepts=tuple(intercept for _, intercept in given),
         lower_bound=bound,
         # A limit that was met on the way stays: the list closed all the same only if no solve of it was cut short.
         status=settled(status, last, min(bound, last), rel_gap) if status == "optimal" else status,
@@ -238,6 +251,13 @@ def _ranking(search: CellSearch, status: Status, rel_gap: float, within: float) 
             "empty_objective": problem.empty_objective,
         },
     )
+
+
+def _on_given_columns(entry: Incumbent, training: Training) -> tuple[Incumbent, float]:
+    coef = np.zeros(training.scale.size)
+    coef[entry.support] = entry.coef
+    raw, intercept = training.unscaled(coef)
+    return replace(entry, coef=raw[entry.support]), intercept
 
 
 def _excess(value: float, best: float) -> float:

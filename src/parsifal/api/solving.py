@@ -38,7 +38,7 @@ Method = Literal["search", "cutting-plane", "big-m"]
 # The options that only some methods have.
 METHODS: dict[str, set[str]] = {
     "search": {"branching", "memory_limit", "certificate_limit", "checkpoint", "constraints", "sign"},
-    "cutting-plane": {"backend", "constraints", "root_cuts", "fractional_cuts", "screen"},
+    "cutting-plane": {"backend", "constraints", "sign", "root_cuts", "fractional_cuts", "screen"},
     "big-m": {"backend", "constraints", "big_m"},
 }
 
@@ -111,7 +111,7 @@ def solve(
         Columns that must, or must not, be chosen.
     sign : {0, 1, -1}, array of shape (p,), or mapping from columns to these, optional
         1: coefficients are >= 0; -1: <= 0; 0: either. An array has one entry a column; columns that a mapping (by name
-        or index) leaves out may have either sign. Needs a finite gamma.
+        or index) leaves out may have either sign.
     progress : bool or callable
         True shows a line with incumbent, bound, gap and nodes; a callable gets a `Progress` up to twenty times a
         second, and stops the solve if it raises.
@@ -119,8 +119,7 @@ def solve(
         Rule that picks the column to branch on.
     memory_limit : float
         Bytes that the search may take beyond X: open nodes, before it turns depth first, and the columns that survive
-        the root, or products of them (docs/limits.md). With more survivors than fit there is no search, and the status
-        is "gap_open".
+        the root, or products of them (docs/limits.md). Survivors that do not fit are read from X when they are needed.
     certificate_limit : float
         Bytes that the certificate's proof may take; a larger one is dropped, and the certificate says so. 0: none.
     checkpoint : path, optional
@@ -136,7 +135,7 @@ def solve(
         The mixed-integer solver.
     constraints : constraint or sequence of them, optional
         Side constraints on the support from `parsifal.constraints`; for every method. The search decides them at its
-        nodes and its certificate states them; it needs a finite gamma for that.
+        nodes and its certificate states them.
     root_cuts : int
         Cutting planes: at most so many cuts at fractional points before the tree, the first at the relaxation's
         optimum. 0 with ``fractional_cuts=False, screen=False`` is the paper's method as published.
@@ -192,9 +191,11 @@ def solve(
         sign=sign,
         constraints=constraints if method == "search" else None,
     )
-    if method != "search" and problem.rules is not None:
-        if problem.rules.signed or not problem.rules.uniform:
-            raise InputError(f'a penalty per column does not apply to method="{method}"; use method="search"')
+    if method == "big-m" and problem.rules is not None:
+        if not problem.rules.uniform:
+            raise InputError(
+                'a penalty per column does not apply to method="big-m"; use method="search" or method="cutting-plane"'
+            )
         problem = replace(problem, rules=None)
     if fit_intercept is None:
         warn_of_level(problem.y)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 import parsifal._core as _core
-from parsifal.arrays import FloatArray, IntArray
+from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.bound.quadratic import Survivors
 from parsifal.deadline import check_time
 from parsifal.design import Design
 from parsifal.problem.column_rules import ColumnRules
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 21
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class HeldColumns(Survivors):
 
     @property
     def nbytes(self) -> int:
-        return self.columns.nbytes + int(self.cache)
+        return self.columns.nbytes + self.columns.size + int(self.cache)
 
     @cached_property
     def compiled(self) -> _core.Survivors:
@@ -66,11 +66,15 @@ class HeldColumns(Survivors):
 
 @dataclass(frozen=True, kw_only=True)
 class DistantColumns(Survivors):
-    """Columns that do not fit into memory: a coarse copy of them does, and single ones are read when they are needed.
+    """Columns that do not fit into memory: coarse copies of some do, and single ones are read when they are needed.
 
     Attributes
     ----------
     design, index : where the columns are, and which of them.
+    copied : int8 array of shape (m,)
+        1 for the columns that a coarse copy is kept of.
+    reference : array of shape (n,)
+        The vector whose products with the other columns are noted: how far a node's is from it bounds theirs.
     y, gamma, penalty, k, cache, rules : as in `HeldColumns`.
     kept : float
         Bytes that columns that were read may take.
@@ -78,6 +82,8 @@ class DistantColumns(Survivors):
 
     design: Design
     index: IntArray
+    copied: FixArray
+    reference: FloatArray
     y: FloatArray
     gamma: float
     penalty: float
@@ -92,7 +98,7 @@ class DistantColumns(Survivors):
 
     @property
     def nbytes(self) -> int:
-        return int(self.design.shape[0] * self.index.size + self.kept + self.cache)
+        return int(self.design.shape[0] * np.count_nonzero(self.copied) + self.kept + self.cache)
 
     @cached_property
     def compiled(self) -> _core.Survivors:
@@ -101,7 +107,8 @@ class DistantColumns(Survivors):
         return _core.DistantColumns(
             load=lambda positions: design.columns(index[positions]),
             y=self.y,
-            columns=self.index.size,
+            copied=self.copied,
+            reference=self.reference,
             gamma=self.gamma,
             penalty=self.penalty,
             k=self.k,
@@ -111,14 +118,15 @@ class DistantColumns(Survivors):
         )
 
 
-def coarse_bytes(n: int, columns: int, *, threads: int) -> float:
-    """What a copy of so many columns in a byte an entry takes, with what each thread keeps for every column."""
-    return columns * (1.0 * n + 8 * (threads * 24 + 16))
+def search_bytes(columns: int, *, threads: int, k: int = 0) -> float:
+    """What a search keeps for so many columns besides the columns: the tree, and each thread; with `k`, whole columns
+    of their Gram matrix for a local search too."""
+    return columns * 8.0 * (threads * (24 + 2 * k) + 16)
 
 
 def held_bytes(n: int, columns: int, *, threads: int, k: int) -> float:
-    """What so many columns take as doubles and as bytes, with what each thread of a search keeps for every column."""
-    return columns * (9.0 * n + 8 * (threads * (24 + 2 * k) + 16))
+    """What so many columns take as doubles and as bytes, with what a search keeps for every column."""
+    return 9.0 * n * columns + search_bytes(columns, threads=threads, k=k)
 
 
 def gather_columns(design: Design, index: IntArray) -> npt.NDArray[Any]:

@@ -18,9 +18,13 @@ def round_relaxation(s: FloatArray, v: FloatArray, fix: FixArray, k: int) -> Int
     return np.sort(np.concatenate([forced, free[order[:room]]])).astype(np.int64)
 
 
-def restart_count(size: int, k: int) -> int:
-    """How many random restarts are worth about a tenth of a second (a move costs some k^2 m operations)."""
-    return int(np.clip(3e7 / (size * max(k, 1) ** 2), 16, 200))
+def restart_count(size: int, k: int, *, ruled: bool = False) -> int:
+    """How many random restarts are worth about a fifth of a second.
+
+    A walk makes some k/2 + 10 moves of k m operations each, its start included; where columns have rules, k^2 m.
+    """
+    k = max(k, 1)
+    return int(np.clip(3e7 / (size * k**2) if ruled else 5e8 / (size * k * (10 + k / 2)), 16, 200 if ruled else 2000))
 
 
 def best_support(problem: Quadratic, fix: FixArray, starts: list[IntArray]) -> IntArray:

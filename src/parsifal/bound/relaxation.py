@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,12 @@ class Relaxation:
     solves: int
     reads: float
 
+    def __repr__(self) -> str:
+        return (
+            f"<Relaxation: bound {self.bound:.8g}, value {self.primal:.8g}; s is 1 for {self.ones.size} columns, "
+            f"between for {self.ties.size}, 0 for {self.zeros.size}>"
+        )
+
 
 def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
     """Solve the dual relaxation to a relative gap of `tolerance`."""
@@ -90,7 +96,7 @@ def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
     coef[best.point.index] = best.node.v
     return Relaxation(
         # alpha = 0 gives penalty times the columns forced in.
-        bound=max(best.point.bound, _floor(problem)),
+        bound=max(best.point.bound, price_floor(problem)),
         primal=best.node.primal,
         s=s,
         coef=coef,
@@ -104,7 +110,7 @@ def relax_problem(problem: Problem, tolerance: float = 1e-6) -> Relaxation:
     )
 
 
-def _floor(problem: Problem) -> float:
+def price_floor(problem: Problem) -> float:
     """The bound of alpha = 0: the price of the columns forced in."""
     forced = np.flatnonzero(problem.fix == 1)
     return (
@@ -119,16 +125,16 @@ def _relax_without_ridge(problem: Problem) -> Relaxation:
     """
     reads = problem.design.reads
     allowed = np.flatnonzero(problem.fix >= 0)
-    fit = fit_support(problem.design, problem.y, allowed, problem.gamma, 0.0)
+    free = None if problem.rules is None else replace(problem.rules, price=np.zeros(problem.p))
+    fit = fit_support(problem.design, problem.y, allowed, problem.gamma, 0.0, rules=free)
     forced = int(np.count_nonzero(problem.fix == 1))
-    price = price_below(problem.penalty, forced)
     s, coef = np.zeros(problem.p), np.zeros(problem.p)
     s[allowed] = min(1.0, max(0, problem.k - forced) / max(1, allowed.size))
     s[problem.fix == 1] = 1.0
     coef[fit.support] = fit.coef
     return Relaxation(
-        bound=max(0.0, support_bound(problem.design, problem.y, fit, problem.gamma)) + price,
-        primal=fit.objective + problem.penalty * float(s.sum()),
+        bound=max(0.0, support_bound(problem.design, problem.y, fit, problem.gamma, free)) + price_floor(problem),
+        primal=fit.objective + float((np.zeros(problem.p) + problem.prices) @ s),
         s=s,
         coef=coef,
         alpha=problem.y - problem.design.columns(fit.support) @ fit.coef,

@@ -242,7 +242,9 @@ def support_bound(
     block = design.columns(fit.support)
     alpha = y - block @ fit.coef
     if np.isinf(gamma):
-        return _ridgeless_bound(block, y, alpha, fit.coef)
+        sign = None if rules is None else rules.sign[fit.support]
+        price = 0.0 if rules is None else float(rules.price[fit.support].sum())
+        return _ridgeless_bound(block, y, alpha, fit.coef, sign) + price * (1 - sum_unit(fit.support.size))
     error = sum_unit(y.size) * float(np.linalg.norm(alpha)) * np.linalg.norm(block, axis=0)
     inside, k = np.ones(fit.support.size, dtype=np.int8), fit.support.size
     here = None if rules is None else rules.take(fit.support)
@@ -250,8 +252,13 @@ def support_bound(
     return max(bound, 0.0)
 
 
-def _ridgeless_bound(block: FloatArray, y: FloatArray, alpha: FloatArray, w: FloatArray) -> float:
-    """1/2 |alpha|^2 less what its part in the span of the columns can be: |X'alpha|^2 / (2 smallest eigenvalue)."""
+def _ridgeless_bound(
+    block: FloatArray, y: FloatArray, alpha: FloatArray, w: FloatArray, sign: SignArray | None
+) -> float:
+    """1/2 |alpha|^2 less what its part in the span of the columns can be: |X'alpha|^2 / (2 smallest eigenvalue).
+
+    A product of the wrong sign, of a column whose coefficient is zero, is none that a change of coefficients can use.
+    """
     norms = np.linalg.norm(block, axis=0)
     unit = block[:, norms > 0] / norms[norms > 0]
     size = float(np.linalg.norm(alpha))
@@ -262,7 +269,11 @@ def _ridgeless_bound(block: FloatArray, y: FloatArray, alpha: FloatArray, w: Flo
     least = float(np.linalg.eigvalsh(unit.T @ unit)[0]) - 2 * unit.shape[1] * eps
     if not least > 0:
         return 0.0
-    within = float(np.linalg.norm(unit.T @ alpha)) + float(np.sqrt(unit.shape[1])) * (eps * size + blur)
+    product = unit.T @ alpha
+    if sign is not None:
+        own, held = sign[norms > 0], w[norms > 0] == 0
+        product = np.where((own != 0) & held, np.maximum(own * product, 0.0), product)
+    within = float(np.linalg.norm(product)) + float(np.sqrt(unit.shape[1])) * (eps * size + blur)
     return float(max(0.0, 0.5 * (size - blur) ** 2 * (1 - eps) - 0.5 * within**2 / least))
 
 

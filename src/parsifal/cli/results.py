@@ -107,7 +107,7 @@ def _write_proof(file: Path, job: Job, output: Output, solution: Solution) -> No
     if solution.rests_on is not None:
         output.note(f"{file} is not the whole proof: {solution.rests_on}")
     if not solution.certificate.complete:
-        output.note(f"the proof was too large to keep, so {file} holds the claim only")
+        output.note(f"the proof was too large to keep, or the time was up before it, so {file} holds the claim only")
 
 
 def _show(output: Output, fitted: Fitted, job: Job) -> None:

@@ -53,7 +53,7 @@ def make_solution(
         status=start.settled(status, lower_bound),
         rel_gap=start.rel_gap,
         k=problem.k,
-        penalty=problem.penalty,
+        penalty=problem.prices,
         gamma=problem.gamma,
         stats={
             "nodes": 0 if result is None else result.nodes,
@@ -83,7 +83,7 @@ def root_certificate(start: Start) -> Certificate | None:
     certificate = Certificate(
         shape=(problem.n, problem.p),
         k=problem.k,
-        penalty=problem.penalty,
+        **problem.stated,
         gamma=problem.gamma,
         forced_in=np.flatnonzero(problem.fix == 1).astype(np.int64),
         forced_out=np.flatnonzero(problem.fix == -1).astype(np.int64),

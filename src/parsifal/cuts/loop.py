@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.arrays import FixArray, FloatArray, IntArray
-from parsifal.bound.dual import price_below
+from parsifal.bound.dual import sum_below
 from parsifal.bound.rounding import safe_sum
 from parsifal.constraints import Row
 from parsifal.cuts import ROOT_CUTS
@@ -84,7 +84,7 @@ def cutting_plane(
     oracle: Oracle,
     k: int,
     *,
-    penalty: float = 0.0,
+    penalty: float | FloatArray = 0.0,
     fix: FixArray | None = None,
     rows: Sequence[Row] = (),
     backend: str = "scip",
@@ -107,8 +107,8 @@ def cutting_plane(
         The loss c.
     k : int
         Largest number of ones.
-    penalty : float
-        Price of a one.
+    penalty : float or array
+        Price of a one, or of each.
     fix : int8 array, optional
         1 for ones that must be there, -1 for those that must not.
     rows : sequence of Row
@@ -142,7 +142,7 @@ def cutting_plane(
     empty = value if relaxed is None else planes.gradient_at(np.zeros(oracle.size))[0]
     planes.scale = (max(planes.objective, _PERFECT * empty) or 1.0) / UNIT
 
-    model = MasterModel(choices=choices, price=penalty / planes.scale, floor=floor / planes.scale)
+    model = MasterModel(choices=choices, price=planes.price / planes.scale, floor=floor / planes.scale)
     return run_loop(
         planes,
         model,
@@ -206,7 +206,7 @@ def run_loop(
     if outcome.status == "infeasible":
         raise BackendError(f"{version} finds no solution although it was given one")
     objective = planes.objective
-    price = price_below(planes.penalty, int(np.count_nonzero(choices.fix == 1)))
+    price = sum_below(planes.price[choices.fix == 1])
     # The price alone is a bound too, and none of its digits is lost.
     least = max(price, float(safe_sum(planes.floor, price)))
     lower_bound = max((outcome.bound - slack) * planes.scale, least)

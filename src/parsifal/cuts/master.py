@@ -2,7 +2,7 @@
 
 The master problem, scaled so that eta is about a hundred at the solution (`UNIT`):
 
-    min  eta + price * sum s    s.t.   eta >= constant_i + slope_i's  for every cut i,   sum s <= k,   rows,   s binary
+    min  eta + price's    s.t.   eta >= constant_i + slope_i's  for every cut i,   sum s <= k,   rows,   s binary
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class MasterModel:
     ----------
     choices : Choices
         The binaries come first in x.
-    price : float
-        Cost of a binary; eta costs 1, everything else nothing.
+    price : array of shape (size,)
+        Cost of the binaries; eta costs 1, everything else nothing.
     floor : float
         A lower bound on eta.
     big_m : array of shape (size,) or None
@@ -82,7 +82,7 @@ class MasterModel:
     """
 
     choices: Choices
-    price: float
+    price: FloatArray
     floor: float
     big_m: FloatArray | None = None
 

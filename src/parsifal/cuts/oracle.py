@@ -4,7 +4,8 @@ A cut is an affine function below c on all of [0, 1]^m. It comes from a dual vec
 
     c(s) >= y'alpha - 1/2 |alpha|^2 - gamma/2 sum_j s_j (x_j'alpha)^2,
 
-with equality at s where alpha = alpha(s). So a cut is valid however inexactly alpha was computed, provided that value
+with equality at s where alpha = alpha(s); where coefficients have signs, with max(0, sign_j x_j'alpha) in place of
+x_j'alpha. So a cut is valid however inexactly alpha was computed, provided that value
 and gradient are both taken from the same alpha: they are the dual value, not the primal one.
 """
 
@@ -16,8 +17,9 @@ import numpy as np
 
 from parsifal.arrays import FloatArray, IntArray
 from parsifal.bound.dual import dual_terms
-from parsifal.bound.ridge_loss import ridge
+from parsifal.bound.ridge_loss import ridge, ridge_with_signs
 from parsifal.design import Design
+from parsifal.problem.column_rules import ColumnRules
 
 # Columns are held in memory up to this size; beyond it every cut is a read of X.
 _HELD_BYTES = 1 << 28
@@ -47,10 +49,15 @@ class RegressionOracle:
         Ridge weight.
     index : int array
         The columns that the binaries stand for.
+    rules : ColumnRules, optional
+        The signs of their coefficients; prices are the master's.
     """
 
-    def __init__(self, design: Design, y: FloatArray, gamma: float, index: IntArray) -> None:
+    def __init__(
+        self, design: Design, y: FloatArray, gamma: float, index: IntArray, rules: ColumnRules | None = None
+    ) -> None:
         self.design, self.y, self.gamma, self.index = design, y, gamma, index
+        self.rules = rules if rules is not None and rules.signed else None
         held = 8 * design.shape[0] * index.size <= _HELD_BYTES
         self._columns = design.columns(index) if held else None
 
@@ -63,13 +70,19 @@ class RegressionOracle:
         active = np.flatnonzero(s > 0)
         root = np.sqrt(s[active])
         block = self._take(active) * root
-        w = ridge(block, self.y, self.gamma)
+        w = self._fit(block, active)
         alpha = self.y - block @ w
         beta = self._products(alpha)
-        gradient = -dual_terms(beta**2, self.gamma)
+        reach = beta if self.rules is None else self.rules.reach(beta)
+        gradient = -dual_terms(reach**2, self.gamma)
         # y'alpha - 1/2 |alpha|^2 = 1/2 |alpha|^2 + w'X_s'alpha, in which nearly perfect fits keep their digits.
         constant = 0.5 * float(alpha @ alpha) + float((w * root) @ beta[active])
         return constant + float(gradient[active] @ s[active]), gradient
+
+    def _fit(self, block: FloatArray, active: IntArray) -> FloatArray:
+        if self.rules is None:
+            return ridge(block, self.y, self.gamma)
+        return ridge_with_signs(block, self.y, self.gamma, self.rules.sign[active])
 
     def _take(self, active: IntArray) -> FloatArray:
         return self.design.columns(self.index[active]) if self._columns is None else self._columns[:, active]

@@ -33,8 +33,8 @@ class Planes:
         The loss.
     choices : Choices
         The supports that are allowed.
-    penalty : float
-        Price of a column.
+    penalty : float or array
+        Price of a column, or of each.
     floor : float
         No allowed support has a smaller loss.
     tolerance : float
@@ -44,9 +44,17 @@ class Planes:
     """
 
     def __init__(
-        self, oracle: Oracle, choices: Choices, *, penalty: float, floor: float, tolerance: float, report: Report | None
+        self,
+        oracle: Oracle,
+        choices: Choices,
+        *,
+        penalty: float | FloatArray,
+        floor: float,
+        tolerance: float,
+        report: Report | None,
     ) -> None:
-        self.oracle, self.choices, self.penalty = oracle, choices, penalty
+        self.oracle, self.choices = oracle, choices
+        self.price: FloatArray = np.zeros(choices.size) + penalty
         self.tolerance = tolerance
         self.scale = 1.0
         self.floor = floor
@@ -69,7 +77,7 @@ class Planes:
         if key not in self._seen:
             value, gradient = self._evaluate(self.indicator(support))
             self._seen[key] = value, gradient
-            total = value + self.penalty * support.size
+            total = value + float(self.price[support].sum())
             if total < self.objective and self.choices.allows(support):
                 self.best, self.objective = support, total
         return self._seen[key][0]
@@ -162,7 +170,7 @@ class Planes:
         return value >= eta + _WORTH
 
     def incumbent(self) -> tuple[FloatArray, float]:
-        return self.indicator(self.support), (self.objective - self.penalty * self.support.size) / self.scale
+        return self.indicator(self.support), (self.objective - float(self.price[self.support].sum())) / self.scale
 
     def poll(self, bound: float, nodes: int, open_nodes: int) -> None:
         self.bound = max(self.bound, bound * self.scale)

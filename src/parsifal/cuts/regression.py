@@ -88,9 +88,9 @@ def _run(start: Start, options: CutOptions, report: Report) -> CutResult:
     p, root_bound = start.problem, start.lower_bound
     index = np.flatnonzero(start.fix >= 0).astype(np.int64)
     return cutting_plane(
-        RegressionOracle(p.design, p.y, p.gamma, index),
+        RegressionOracle(p.design, p.y, p.gamma, index, p.rules_on(index)),
         p.k,
-        penalty=p.penalty,
+        penalty=p.penalty if p.rules is None else p.rules.price[index],
         fix=start.fix[index],
         rows=restrict(start.rows, index, p.p),
         backend=options.backend,
@@ -111,5 +111,6 @@ def _floor(start: Start) -> float:
     """A bound on the loss alone: the objective's bound less what k columns cost, and a little for rounding."""
     p = start.problem
     # What is left of two large numbers is off by their rounding, however small it is.
-    rest = float(safe_sum(start.lower_bound, -p.penalty * p.k))
+    dearest = p.penalty * p.k if p.rules is None else float(np.sort(p.rules.price)[::-1][: p.k].sum())
+    rest = float(safe_sum(start.lower_bound, -dearest))
     return max(0.0, rest * (1 - 1e-9) - 1e-15 * float(p.y @ p.y))

@@ -78,11 +78,11 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
     choices = planes.choices
     if most <= 0:
         return []
-    price = planes.penalty / planes.scale
+    price = planes.price / planes.scale
     inner = planes.incumbent()[0] if relaxed is None else relaxed
     value, cut = planes.cut_at(inner)
     cuts = [cut]
-    upper = value + price * float(inner.sum())
+    upper = value + float(price @ inner)
     if not _inside(choices, inner):
         inner, upper = planes.incumbent()[0], np.inf
     while len(cuts) < most and time.monotonic() < deadline:
@@ -92,8 +92,8 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
         middle = 0.5 * (inner + solved[0])
         value, cut = planes.cut_at(middle)
         cuts.append(cut)
-        if value + price * float(middle.sum()) < upper:
-            inner, upper = middle, value + price * float(middle.sum())
+        if value + float(price @ middle) < upper:
+            inner, upper = middle, value + float(price @ middle)
     planes.inner = inner
     return cuts
 
@@ -104,7 +104,9 @@ def _inside(choices: Choices, s: FloatArray) -> bool:
     return bool(np.all(value >= lower - 1e-6) and np.all(value <= upper + 1e-6))
 
 
-def _relaxed_master(choices: Choices, cuts: list[Cut], price: float, floor: float) -> tuple[FloatArray, float] | None:
+def _relaxed_master(
+    choices: Choices, cuts: list[Cut], price: FloatArray, floor: float
+) -> tuple[FloatArray, float] | None:
     """The master without integrality: its s and its value."""
     m = choices.size
     matrix, lower, upper = _matrix(choices)
@@ -115,7 +117,5 @@ def _relaxed_master(choices: Choices, cuts: list[Cut], price: float, floor: floa
     rows = vstack([planes, hstack([vstack([sides[below], -sides[above]]), zero])]).tocsr()
     right = np.concatenate([[-cut.constant for cut in cuts], upper[below], -lower[above]])
     bounds = np.column_stack([np.append(choices.lower, floor), np.append(choices.upper, np.inf)])
-    found = linprog(
-        np.append(np.full(m, price), 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs", options=_time_option()
-    )
+    found = linprog(np.append(price, 1.0), A_ub=rows, b_ub=right, bounds=bounds, method="highs", options=_time_option())
     return None if found.x is None else (np.clip(found.x[:m], 0.0, 1.0), float(found.fun))

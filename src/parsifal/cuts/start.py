@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from parsifal.arrays import FixArray, FloatArray, IntArray
-from parsifal.bound.dual import DualPoint, dual_terms, price_below
+from parsifal.bound.dual import DualPoint, dual_terms
 from parsifal.bound.fixing import fix_columns
 from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
 from parsifal.bound.polish import MOST_ENTRIES, Polish
-from parsifal.bound.relaxation import Relaxation, relax_problem
+from parsifal.bound.relaxation import Relaxation, price_floor, relax_problem
 from parsifal.bound.ridge_loss import fit_support
 from parsifal.bound.rounding import sum_unit
 from parsifal.bound.working_set import WorkingSet, rounding_norms
@@ -84,14 +84,14 @@ class Start:
     def polish(self) -> None:
         """Compare supports by their columns, where what is left of the gap is rounding."""
         p = self.problem
-        if p.n * p.p <= MOST_ENTRIES:
+        if p.n * p.p <= MOST_ENTRIES and p.rules is None:
             self.offer(Polish(p).best(self.incumbent).support)
 
     def offer(self, support: IntArray) -> None:
         """Fit a support, and take it over if it is allowed and better."""
         if self.choices.allows(support):
             p = self.problem
-            candidate = fit_support(p.design, p.y, support, p.gamma, p.penalty)
+            candidate = fit_support(p.design, p.y, support, p.gamma, p.penalty, rules=p.rules)
             if candidate.objective < self.incumbent.objective:
                 self.incumbent = candidate
 
@@ -104,9 +104,9 @@ def first_start(problem: Problem, rows: Sequence[Row], rel_gap: float, warm_star
         problem=problem,
         rows=rows,
         rel_gap=rel_gap,
-        incumbent=fit_support(problem.design, problem.y, support, problem.gamma, problem.penalty),
+        incumbent=fit_support(problem.design, problem.y, support, problem.gamma, problem.penalty, rules=problem.rules),
         # alpha = 0: every term of the objective is nonnegative.
-        lower_bound=price_below(problem.penalty, int(np.count_nonzero(problem.fix == 1))),
+        lower_bound=price_floor(problem),
         fix=problem.fix.copy(),
     )
 
@@ -130,8 +130,9 @@ def find_supports(start: Start) -> None:
     p, found, point = start.problem, start.relaxation, start.point
     if found is None or point is None:
         return
-    start.offer(best_choice(start.choices, dual_terms(point.beta**2, p.gamma, p.penalty)))
-    favour = np.where(p.fix >= 0, np.abs(point.beta), -1.0)
+    reach = np.abs(point.beta) if p.rules is None else p.rules.reach(point.beta)
+    start.offer(best_choice(start.choices, dual_terms(reach**2, p.gamma, p.prices)))
+    favour = np.where(p.fix >= 0, reach, -1.0)
     favour[found.s > 0] = np.inf
     favour[start.incumbent.support] = np.inf
     favour[p.fix == 1] = np.inf
@@ -157,13 +158,14 @@ def screen(start: Start) -> None:
         return
     at = start.pruned_at
     fix, count = fix_columns(
-        point.safe_beta(),
+        point.safe_beta(p.rules),
         start.fix,
         bound=point.bound,
         cutoff=at,
         gamma=p.gamma,
         penalty=p.penalty,
         k=p.k,
+        rules=p.rules,
     )
     if count < 0:
         start.lower_bound = max(start.lower_bound, at)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.arguments import refuse_lazy
 from parsifal.arrays import FloatArray, IntArray
 from parsifal.design.base import Design
 from parsifal.design.dense import dense_design
@@ -58,8 +59,7 @@ def as_design(X: Any) -> Design:
 
         return pandas_design(X)
     if "polars" in libraries:
-        if kind == "LazyFrame":
-            raise InputError("X is a polars LazyFrame; pass X.collect()")
+        refuse_lazy(X, "X")
         if kind == "Series":
             raise InputError("X is a polars Series; pass a DataFrame, e.g. X.to_frame()")
         from parsifal.design.frames import polars_design

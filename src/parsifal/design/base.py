@@ -46,6 +46,9 @@ class Design(ABC):
     # The design that this one is a slice of, whose reads it adds to.
     _parent: Design | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.shape[0]} rows, {self.shape[1]} columns>"
+
     @property
     def cheap_rows(self) -> bool:
         """Whether reading a few rows costs about their share of a full read."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -111,7 +111,7 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if not signs.any():
             return 0
         if self.refit is not None:
-            raise InputError('refit="ols" does not keep signs; leave it out, or give a large gamma instead')
+            raise InputError('refit="ols" does not keep signs; leave it out, or give gamma=np.inf instead')
         return signs
 
     def summary(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Summary:
@@ -149,6 +149,9 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         if self.adjusted_.size:
             names = self._names()
             facts.append(("adjusted for", ", ".join(f"{names[j]} ({self.coef_[j]:.6g})" for j in self.adjusted_)))
+        if self.refit is not None:
+            # The table has both, and the features were chosen with the ridge.
+            facts.append(("refit", "coef_, intercept_ and predictions are those of least squares"))
         facts += fit_facts(self.least_squares_)
         if solution.status == "precision":
             facts.append(("note", precision_note(solution.stats["empty_objective"])))
@@ -285,7 +288,13 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         design = self._check_X(X, reset=reset, finite=False)
         n = design.shape[0]
         check_target_like(y, n, type(self).__name__)
-        vector = in_our_words(column_or_1d, y, warn=True)
+        if np.ndim(y) == 2:
+            # scikit-learn's words, at the user's line.
+            warn_user(
+                "A column-vector y was passed when a 1d array was expected; pass y.ravel(), or one column of a frame",
+                DataConversionWarning,
+            )
+        vector = in_our_words(column_or_1d, y)
         if vector.dtype.kind == "O":
             vector = in_our_words(vector.astype, np.float64)
         weight = check_weight(sample_weight, n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from parsifal.arrays import FloatArray
 from parsifal.design import Design
 from parsifal.errors import InputError
 from parsifal.estimators.fold import FoldResult, FoldTask
+from parsifal.estimators.fold_runner import Folds
 
 
 def check_scoring(scoring: Any) -> Any:
@@ -79,3 +81,26 @@ class Predicted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return np.asarray(self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """How the best (gamma, k) is chosen from folds; X is what the user gave, and `least` is as in `gamma_grid`."""
+
+    X: Any
+    tasks: list[FoldTask]
+    scorer: Any
+    mass: FloatArray | None
+    one_se: bool
+    least: float
+
+    def made(self, folds: Folds) -> tuple[FloatArray, tuple[int, int]]:
+        """The scores by gamma, k and fold, and the place of the best."""
+        scores = score_folds(self.scorer, self.X, self.tasks, folds.results)
+        mass = None if self.mass is None else self.mass[folds.usable]
+        return scores, choose(scores[:, :, folds.usable], mass, one_se=self.one_se)
+
+    def finer(self, gammas: list[float], seconds: float) -> list[FoldTask]:
+        """The same folds with other gammas."""
+        plan = replace(self.tasks[0].plan, gammas=gammas, seconds=seconds)
+        return [replace(task, plan=plan) for task in self.tasks]

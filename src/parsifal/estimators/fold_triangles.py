@@ -74,6 +74,14 @@ class FoldTriangle:
             standardize=standardize,
         )
 
+    def least_eigenvalue(self, *, fit_intercept: bool, standardize: bool) -> float:
+        """The smallest eigenvalue of X'X, for the columns as the solver sees them."""
+        columns = self.training(fit_intercept=fit_intercept, standardize=standardize).design.columns(
+            np.arange(self.shift.size)
+        )
+        singular = np.linalg.svd(columns, compute_uv=False)
+        return float(singular[-1] ** 2) if singular.size == self.shift.size else 0.0
+
     def test_error(self, coef: FloatArray, intercept: float) -> float:
         """The mean squared error on the test rows of a model of the columns as given."""
         level = intercept - self.y_shift + float(self.shift @ coef)

@@ -18,16 +18,24 @@ _COARSE = (0.1, 1.0, 10.0, 100.0)
 # them then fit as well as any other, what they predict is arbitrary, and no proof of the last fit would end.
 _ROWS_A_COLUMN = 2
 _FINE = math.sqrt(10.0)
+# A ridge that shrinks no combination of columns by more than a part in so many is none: infinity stands for it.
+_SAME_AS_NONE = 1000.0
+_ALWAYS_TRIED = 2  # of the coarse grid
 
 
-def coarse_grid(gammas: Any, training: Training) -> list[float]:
-    """The ridge weights that are meant, in growing order; "auto": decades, and infinity where rows are many."""
+def coarse_grid(gammas: Any, training: Training, least: float) -> list[float]:
+    """The ridge weights that are meant, in growing order; "auto": decades, and infinity where rows are many.
+
+    `least` is as in `told_from_none`, 0 where it is not known.
+    """
     if isinstance(gammas, str):
         if gammas != "auto":
             raise InputError(f'gammas must be positive numbers or "auto", not {gammas!r}')
         unit = training.paper_gamma()
         finite = [factor * unit for factor in _COARSE]
-        return [*finite, math.inf] if training.mass >= _ROWS_A_COLUMN * training.scale.size else finite
+        if training.mass < _ROWS_A_COLUMN * training.scale.size:
+            return finite
+        return told_from_none([*finite, math.inf], least, _ALWAYS_TRIED)
     if np.ndim(gammas) == 0:
         return [check_gamma(gammas, ridgeless=True)]
     checked = sorted({check_gamma(gamma, ridgeless=True) for gamma in gammas})
@@ -36,8 +44,14 @@ def coarse_grid(gammas: Any, training: Training) -> list[float]:
     return checked
 
 
-def finer_grid(coarse: Sequence[float], best: float) -> list[float]:
-    """Half a decade to either side of the best of the coarse grid; beyond it, where the best is its end."""
+def finer_grid(coarse: Sequence[float], best: float, least: float) -> list[float]:
+    """Half a decade to either side of the best of the coarse grid; beyond it, where the best is its end. Without those
+    for which infinity stands, if it is there."""
+    around = _around(coarse, best)
+    return told_from_none(around, least) if math.isinf(coarse[-1]) else around
+
+
+def _around(coarse: Sequence[float], best: float) -> list[float]:
     if math.isinf(best):
         return [coarse[-2] * _FINE, coarse[-2] * _FINE**2]
     if best == coarse[0]:
@@ -45,6 +59,20 @@ def finer_grid(coarse: Sequence[float], best: float) -> list[float]:
     if best == coarse[-1]:
         return [best * _FINE, best * _FINE**2]
     return [best / _FINE, best * _FINE]
+
+
+def told_from_none(gammas: Sequence[float], least: float, kept: int = 0) -> list[float]:
+    """The gammas that differ from infinity, the first `kept` of them in any case; `least` is the smallest eigenvalue of
+    X'X on any training rows.
+
+    With gamma least >= 1000 every fit is within a thousandth of that of least squares: the bias which that adds is a
+    millionth of what the fit explains, and of its variance it takes two thousandths at most.
+    """
+    return [
+        gamma
+        for place, gamma in enumerate(gammas)
+        if place < kept or math.isinf(gamma) or not gamma * least >= _SAME_AS_NONE
+    ]
 
 
 def edge_note(gammas: Sequence[float], chosen: int) -> str | None:

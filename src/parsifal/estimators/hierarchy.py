@@ -1,4 +1,4 @@
-"""Hierarchy of interactions: a product of features only with its factors."""
+"""Hierarchy of features: what a feature is built on, and products only with their factors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,26 @@ import numpy as np
 
 from parsifal.arrays import IntArray
 from parsifal.constraints import Implies
+from parsifal.design.lifted import Lift
 from parsifal.errors import InputError
+from parsifal.estimators.functions import Function
+
+
+def parents_of(lift: Lift, functions: tuple[Function, ...], variables: int) -> IntArray:
+    """What each feature is built on, in two columns, -1 where there is nothing: x of f(x), the factors of a product."""
+    single = lift.right < 0
+    feature_of = np.full(len(lift.column) + 1, -1, dtype=np.int64)  # the last one answers for atom -1
+    feature_of[lift.left[single]] = np.flatnonzero(single)
+    plain = [f for f, function in enumerate(functions) if function.name == "x"]
+    out = np.column_stack([feature_of[lift.left], feature_of[lift.right]])
+    out[single] = -1
+    if plain:
+        root = np.full(variables, -1, dtype=np.int64)
+        atoms = np.flatnonzero(lift.function == plain[0])
+        root[lift.column[atoms]] = feature_of[atoms]
+        parent = root[lift.column[lift.left]]
+        out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
+    return out
 
 
 def hierarchy_constraints(parents: IntArray, products: IntArray, kind: str | None) -> list[Implies]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
+from parsifal.arguments import refuse_lazy
 from parsifal.arrays import FloatArray
 from parsifal.design import Design, as_design
 from parsifal.design.base import LARGEST, check_names
@@ -110,6 +111,7 @@ def check_target_like(y: Any, n: int, estimator: str) -> None:
     """Raise unless y can be taken for n numbers."""
     if y is None:
         raise InputError(f"This {estimator} estimator requires y to be passed, but the target y is None.")
+    refuse_lazy(y, "y")
     try:
         array = np.asarray(y)
     except ValueError:

@@ -22,8 +22,8 @@ from parsifal.estimators.base import TIME_LIMIT
 from parsifal.estimators.inputs import check_largest, check_matrix_like, check_target_like, in_our_words
 from parsifal.kernels.asked import check_asked, check_rows
 from parsifal.kernels.group_solve import GroupSolve, as_groups
+from parsifal.kernels.kernel_solve import KernelSolve
 from parsifal.kernels.solution import KernelSolution
-from parsifal.kernels.solve import KernelSolve
 from parsifal.kernels.specs import Spec, default_specs, group_specs, make_specs
 from parsifal.kernels.units import Given
 from parsifal.problem.gap import negligible, precision_note

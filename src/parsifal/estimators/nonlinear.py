@@ -23,7 +23,7 @@ from parsifal.design.lifted import Lift, LiftedDesign, Survey
 from parsifal.errors import InputError, LiftingWarning, warn_user
 from parsifal.estimators.formula import show_formula
 from parsifal.estimators.functions import Function, resolve
-from parsifal.estimators.hierarchy import hierarchy_constraints
+from parsifal.estimators.hierarchy import hierarchy_constraints, parents_of
 from parsifal.estimators.inputs import check_matrix_like, in_our_words
 
 # More features than this would not fit in memory by their names alone.
@@ -196,20 +196,7 @@ class NonlinearFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         The parent of f(x) is x; the parents of a product are its factors.
         """
-        lift = self._lift
-        single = lift.right < 0
-        feature_of = np.full(len(lift.column) + 1, -1, dtype=np.int64)  # the last one answers for atom -1
-        feature_of[lift.left[single]] = np.flatnonzero(single)
-        plain = [f for f, function in enumerate(self.functions_) if function.name == "x"]
-        out = np.column_stack([feature_of[lift.left], feature_of[lift.right]])
-        out[single] = -1
-        if plain:
-            root = np.full(self.n_features_in_, -1, dtype=np.int64)
-            atoms = np.flatnonzero(lift.function == plain[0])
-            root[lift.column[atoms]] = feature_of[atoms]
-            parent = root[lift.column[lift.left]]
-            out[single, 0] = np.where(parent == np.arange(len(parent)), -1, parent)[single]
-        return out
+        return parents_of(self._lift, self.functions_, self.n_features_in_)
 
     @property
     def constraints_(self) -> list[Implies]:

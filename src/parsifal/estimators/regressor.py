@@ -57,7 +57,7 @@ class SparseRegressor(SparseLinearModel):
         Whether all coefficients must be >= 0, as in scikit-learn.
     sign : mapping from feature names or indices to 1, -1 or 0, or array of shape (p,), optional
         The sign that coefficients must have: 1 for >= 0, -1 for <= 0; features that a mapping leaves out may have
-        either. Needs a finite gamma, and no `refit`.
+        either. Not together with `refit`.
     force_in, force_out : indices, mask or feature names, optional
         Features that must, or must not, be chosen.
     adjust : indices, mask or feature names, optional

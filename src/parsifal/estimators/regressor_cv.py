@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ from parsifal.estimators.base import TIME_LIMIT, SparseLinearModel, method_optio
 from parsifal.estimators.fold import FoldPlan, FoldTask
 from parsifal.estimators.fold_journal import FoldJournal
 from parsifal.estimators.fold_runner import FoldRunner, Folds, merged
-from parsifal.estimators.fold_scores import check_scoring, choose, score_folds
-from parsifal.estimators.fold_triangles import fold_triangles
+from parsifal.estimators.fold_scores import Choice, check_scoring
+from parsifal.estimators.fold_triangles import FoldTriangle, fold_triangles
 from parsifal.estimators.gamma_grid import coarse_grid, edge_note, finer_grid
 from parsifal.estimators.inputs import in_our_words
 from parsifal.problem.problem import check_rules
@@ -57,8 +57,9 @@ class SparseRegressorCV(SparseLinearModel):
         Numbers of features to try; those beyond the number of features are left out.
     gammas : sequence of float, float or "auto"
         Ridge weights to try. ``"auto"``: 0.1, 1, 10 and 100 times 1/sqrt(n) (on standardised columns), where rows are
-        at least twice the columns infinity too, then two more around the best of these. A warning says so if the best
-        is the last finite one on its side.
+        at least twice the columns infinity too, then two more around the best of these. Where rows are so many that
+        some of them differ from infinity by less than a thousandth in any fit, infinity stands for them. A warning says
+        so if the best is the last finite one on its side.
     penalty : float, array or mapping, optional
         Price of a feature, as in `SparseRegressor`.
     cv : int, splitter or iterable
@@ -195,10 +196,11 @@ class SparseRegressorCV(SparseLinearModel):
         prices, signs = self._prices(design), self._signs(design)
         rules = check_rules(design, prices, signs, self.constraints if self.method == "search" else None)
         training = self._prepare(design, target, weight)
-        gammas = coarse_grid(self.gammas, training)
-        if rules is not None:
-            gammas = _with_ridge(gammas, isinstance(self.gammas, str))
         splits = self._splits(design.shape[0], target, groups)
+        triangles = fold_triangles(design, training, target, weight, splits)
+        # Beside rules every ridge is tried as it is.
+        least = 0.0 if rules is not None else self._least_eigenvalue(triangles)
+        gammas = coarse_grid(self.gammas, training, least)
         scorer = check_scoring(self.scoring)
         check_flag(self.one_se, "one_se")
         Reporter(self.progress)  # refuses what is neither a flag nor a function
@@ -219,13 +221,12 @@ class SparseRegressorCV(SparseLinearModel):
             seconds=self._fold_seconds(len(splits)),
             predictions=scorer is not None,
         )
-        triangles = fold_triangles(design, training, target, weight, splits)
         tasks = [
             FoldTask(plan=plan, train=train, test=test, triangle=None if triangles is None else triangles[f])
             for f, (train, test) in enumerate(splits)
         ]
         mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
-        choice = _Choice(X=X, tasks=tasks, scorer=scorer, mass=mass, one_se=self.one_se)
+        choice = Choice(X=X, tasks=tasks, scorer=scorer, mass=mass, one_se=self.one_se, least=least)
         folds = self._run_folds(tasks, design)
         if isinstance(self.gammas, str):
             gammas, folds = self._refined(choice, folds, design)
@@ -245,13 +246,15 @@ class SparseRegressorCV(SparseLinearModel):
         self._warn_unless_proven(self.solution_)
         return self
 
-    def _refined(self, choice: _Choice, coarse: Folds, design: Design) -> tuple[list[float], Folds]:
+    def _refined(self, choice: Choice, coarse: Folds, design: Design) -> tuple[list[float], Folds]:
         """The folds with two more gammas around the best one; as they are where Ctrl-C has come."""
         first = choice.tasks[0].plan
         gammas = list(first.gammas)
         if coarse.finished < len(coarse.results):
             return gammas, coarse
-        finer = finer_grid(gammas, gammas[choice.made(coarse)[1][0]])
+        finer = finer_grid(gammas, gammas[choice.made(coarse)[1][0]], choice.least)
+        if not finer:
+            return gammas, coarse
         tasks = choice.finer(finer, self._fold_seconds(len(choice.tasks)) * _FINER_SHARE)
         try:
             more = self._run_folds(tasks, design, suffix=".finer")
@@ -261,6 +264,14 @@ class SparseRegressorCV(SparseLinearModel):
             return gammas, replace(coarse, interrupted=True)
         order = np.argsort([*gammas, *finer])
         return [[*gammas, *finer][place] for place in order], merged(coarse, more, order)
+
+    @quiet_blas()
+    def _least_eigenvalue(self, triangles: list[FoldTriangle] | None) -> float:
+        """The smallest eigenvalue of X'X on the training rows of any fold; 0 if it would have to be looked for."""
+        if triangles is None or not isinstance(self.gammas, str):
+            return 0.0
+        seen = {"fit_intercept": self.fit_intercept, "standardize": self.standardize}
+        return min(triangle.least_eigenvalue(**seen) for triangle in triangles)
 
     def _sizes(self, p: int) -> list[int]:
         sizes = [k for k in check_sizes(self.ks, "ks") if k <= p]
@@ -374,36 +385,3 @@ class SparseRegressorCV(SparseLinearModel):
 
 def _one_price(penalty: Any) -> float:
     return 0.0 if penalty is None else check_number(penalty, "penalty", minimum=0.0)
-
-
-def _with_ridge(gammas: list[float], chosen_here: bool) -> list[float]:
-    """The finite ones of a grid of ours; a grid of the user's must have no other."""
-    finite = [gamma for gamma in gammas if math.isfinite(gamma)]
-    if not chosen_here and len(finite) < len(gammas):
-        raise InputError(
-            "gammas holds inf, but signs, prices of single features and constraints need a ridge; "
-            "give a large gamma instead, such as 1e6 on standardised columns"
-        )
-    return finite
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Choice:
-    """How the best (gamma, k) is chosen from folds; X is what the user gave."""
-
-    X: Any
-    tasks: list[FoldTask]
-    scorer: Any
-    mass: FloatArray | None
-    one_se: bool
-
-    def made(self, folds: Folds) -> tuple[FloatArray, tuple[int, int]]:
-        """The scores by gamma, k and fold, and the place of the best."""
-        scores = score_folds(self.scorer, self.X, self.tasks, folds.results)
-        mass = None if self.mass is None else self.mass[folds.usable]
-        return scores, choose(scores[:, :, folds.usable], mass, one_se=self.one_se)
-
-    def finer(self, gammas: list[float], seconds: float) -> list[FoldTask]:
-        """The same folds with other gammas."""
-        plan = replace(self.tasks[0].plan, gammas=gammas, seconds=seconds)
-        return [replace(task, plan=plan) for task in self.tasks]

@@ -7,6 +7,7 @@ from typing import Any
 
 from parsifal._public import public
 from parsifal.arrays import FloatArray, IntArray
+from parsifal.display import html_table, short_list
 from parsifal.problem.gap import Status, hold, precision_note, relative_gap
 from parsifal.proof.choice import GroupCertificate, KernelCertificate
 
@@ -63,9 +64,32 @@ class KernelSolution:
         """(objective - lower_bound) / objective."""
         return relative_gap(self.objective, self.lower_bound)
 
+    @property
+    def _items(self) -> str:
+        return "kernels" if self.coef is None else "groups"
+
+    def __repr__(self) -> str:
+        chosen = short_list([str(j) for j in self.support])
+        return (
+            f"<KernelSolution {self.status}: {self.support.size} {self._items} [{chosen}], "
+            f"objective {self.objective:.8g}, gap {self.gap:.1e}>"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("status", f"{self.status}, gap {self.gap:.1e}"),
+            ("objective", f"{self.objective:.8g}"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            (self._items, short_list([str(j) for j in self.support])),
+            ("gamma", f"{self.gamma:.4g}"),
+        ]
+        if self.status == "precision":
+            facts.append(("note", precision_note(self.stats.get("empty_objective"))))
+        return html_table("KernelSolution", facts)
+
     def __str__(self) -> str:
         note = f"\n{precision_note(self.stats.get('empty_objective'))}" if self.status == "precision" else ""
         return (
-            f"{self.status}: {self.support.size} kernels {self.support.tolist()}\n"
+            f"{self.status}: {self.support.size} {self._items} {self.support.tolist()}\n"
             f"objective {self.objective:.10g}, lower bound {self.lower_bound:.10g}, gap {self.gap:.2e}{note}"
         )

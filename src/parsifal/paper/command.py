@@ -39,7 +39,7 @@ def make_options(
         gamma=gamma,
         time_limit=time_limit,
         ns=None if n is None else tuple(int(v) for v in _numbers(n, "--n", whole=True)),
-        values=None if values is None else _numbers(values, "--values"),
+        values=None if values is None else _numbers(values, "--values", infinite=True),
         cells=None if cells is None else parse_cells(cells),
         p=p,
         k=k,
@@ -72,16 +72,16 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
-def _numbers(text: str, option: str, *, whole: bool = False) -> tuple[float, ...]:
+def _numbers(text: str, option: str, *, whole: bool = False, infinite: bool = False) -> tuple[float, ...]:
     out = []
     for word in text.split(","):
         try:
             value = float(word)
         except ValueError:
             raise InputError(f"{option}: {word!r} is not a number") from None
-        if not math.isfinite(value) or (whole and value != int(value)):
+        if math.isnan(value) or not (infinite or math.isfinite(value)) or (whole and value != int(value)):
             raise InputError(f"{option}: {word!r} is not a {'whole' if whole else 'finite'} number")
-        out.append(int(value) if value == int(value) else value)
+        out.append(int(value) if math.isfinite(value) and value == int(value) else value)
     return tuple(dict.fromkeys(out))
 
 

@@ -262,7 +262,7 @@ def transitions(results: Results, setting: Setting) -> list[str]:
     for method in results.options.methods:
         rows = of_setting(results, setting, "known-k", method=method)
         if rows:
-            lines += _transitions_of(f"{setting.label}, {method}", rows)
+            lines += transitions_of(f"{setting.label}, {method}", rows)
     rows = of_setting(results, setting, "lasso")
     if rows:
         lines.append(f"- {setting.label}, Lasso: A% = 100 {_from(_all_found(rows))}.")
@@ -270,7 +270,7 @@ def transitions(results: Results, setting: Setting) -> list[str]:
     return lines
 
 
-def _transitions_of(label: str, rows: Sequence[Row]) -> list[str]:
+def transitions_of(label: str, rows: Sequence[Row]) -> list[str]:
     """The sentences about one method with k known."""
     limit = rows[0]["task"]["time_limit"]
     proven = settled_from(curve(rows, "seconds"), lambda point: point.proven == 1.0)

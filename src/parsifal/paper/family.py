@@ -79,7 +79,7 @@ class Family:
 
     def settings(self, options: Options) -> list[Setting]:
         """One for every value."""
-        chosen = self.values if options.values is None else options.values
+        chosen = options.finite_values(self.values)
         if len(set(chosen)) < len(chosen):
             raise InputError(f"a value of {self.symbol} is given twice")
         return [self.vary(options, value) for value in chosen]

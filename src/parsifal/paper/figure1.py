@@ -6,6 +6,7 @@ computational phase transition. The paper does not state gamma: a second picture
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from parsifal.paper import reported
@@ -27,6 +28,7 @@ from parsifal.paper.curves import (
     table_rows,
     time_curve,
     transitions,
+    transitions_of,
 )
 from parsifal.paper.drawing import (
     INK,
@@ -49,8 +51,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 P, K, SQRT_SNR = 2000, 10, 20.0
-# Times 1/sqrt(n), or times the gamma that was given.
-GAMMA_FACTORS = (0.1, 1.0, 10.0, 100.0)
+# Times 1/sqrt(n), or times the gamma that was given; infinity is best subset selection without a ridge.
+GAMMA_FACTORS = (0.1, 1.0, 10.0, math.inf)
 
 FULL = Plan(
     ns=tuple(range(30, 241, 10)),
@@ -104,7 +106,7 @@ def _gamma_tasks(here: Setting, plan: Plan, options: Options) -> list[Task]:
         }
         for repeat in range(plan.repeats)
         for n in ns
-        for factor in GAMMA_FACTORS
+        for factor in options.values or GAMMA_FACTORS
     ]
 
 
@@ -127,17 +129,28 @@ def table(results: Results) -> str:
             "| gamma | n | runs | T [s] | proven % | A% |",
             "|--:|--:|--:|--:|--:|--:|",
         ]
-        for factor in GAMMA_FACTORS:
+        for factor in _factors(results):
             rows = results.of(part="gamma", factor=factor)
             for t, a in zip(curve(rows, "seconds"), curve(rows, "accuracy")):
                 lines.append(
                     f"| {_gamma_name(results.options, factor)} | {t.n} | {t.runs} | {spread(t, seconds)} "
                     f"| {100 * (t.proven or 0):.0f} | {spread(a, percent)} |"
                 )
+        lines.append("")
+        for factor in _factors(results):
+            rows = results.of(part="gamma", factor=factor)
+            lines += transitions_of(f"gamma = {_gamma_name(results.options, factor)}", rows)
     return "\n".join(lines) + "\n"
 
 
+def _factors(results: Results) -> list[float]:
+    """The factors that there are runs of."""
+    return sorted({row["task"]["factor"] for row in results.of(part="gamma")})
+
+
 def _gamma_name(options: Options, factor: float) -> str:
+    if math.isinf(factor):
+        return "infinity"
     return f"{factor:g}/sqrt(n)" if options.gamma is None else f"{factor * options.gamma:g}"
 
 
@@ -192,7 +205,7 @@ def _main(results: Results) -> Figure:
 def _sensitivity(results: Results) -> Figure:
     here = setting(results.options)
     figure, axes = panels(3)
-    for i, factor in enumerate(GAMMA_FACTORS):
+    for i, factor in enumerate(_factors(results)):
         rows = results.of(part="gamma", factor=factor)
         label = f"gamma = {_gamma_name(results.options, factor).replace('sqrt(n)', '√n')}"
         draw_curve(axes[0], time_curve(rows), label=label, style=STYLES[i])

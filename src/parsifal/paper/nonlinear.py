@@ -55,7 +55,7 @@ def tasks(options: Options) -> list[Task]:
         for cosine in COSINES
         if options.wants(f"cosine-{cosine}")
         for repeat in range(options.repeats or reported.REPEATS["nonlinear"])
-        for a in (options.values or (0, 1))
+        for a in options.finite_values((0, 1))
         for n in (options.ns or reported.NONLINEAR_NS)
         for method in options.methods
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +32,8 @@ class Options:
     ns : sequence of int, optional
         Numbers of rows.
     values : sequence of float, optional
-        Values of the parameter that the figure is about (p, k or sqrt(SNR)), or of a in `nonlinear`.
+        Values of the parameter that the figure is about (p, k or sqrt(SNR)), of a in `nonlinear`, or the factors of the
+        part "gamma" of `figure1`, which 1/sqrt(n) is multiplied by (infinity too).
     cells : sequence of (k, p, n), optional
         Cells of Table 1.
     p, k : int, optional
@@ -92,6 +94,13 @@ class Options:
     def ridge(self, n: int, factor: float = 1.0) -> float:
         """gamma for n rows, times a factor for its sensitivity."""
         return factor * (1.0 / math.sqrt(n) if self.gamma is None else self.gamma)
+
+    def finite_values(self, default: Sequence[float]) -> Sequence[float]:
+        """The values of a parameter that cannot be infinite."""
+        chosen = default if self.values is None else self.values
+        if not all(map(math.isfinite, chosen)):
+            raise InputError("--values: only the part gamma of figure1 takes an infinite one")
+        return chosen
 
     def wants(self, part: str) -> bool:
         """Whether a part is to be measured."""

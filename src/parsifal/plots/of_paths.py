@@ -171,7 +171,8 @@ def ranking(best: Ranking, *, ax: Axes | None = None) -> Axes:
     excess = 100 * (value - value[0]) / unit
     places = np.arange(1, len(best) + 1)
     ax.vlines(places, 0, excess, color=PALE)
-    ax.plot(places, excess, "o", color=COLOURS[0])
+    # The best is on the axis, and whole.
+    ax.plot(places, excess, "o", color=COLOURS[0], clip_on=False, zorder=3)
     if np.isfinite(best.lower_bound):
         rest = 100 * (best.lower_bound - value[0]) / unit
         ax.axhline(rest, color=COLOURS[1], ls="--", lw=1.2)

@@ -85,10 +85,10 @@ def log_scale(ax: Axes) -> None:
 
 
 def shades(count: int) -> list[Any]:
-    """One colour each, from dark to light, none of them one of ours."""
+    """One colour each, from dark to as light as small letters allow, none of them one of ours."""
     from matplotlib import colormaps
 
-    return [colormaps["copper"](0.15 + 0.75 * place / max(1, count - 1)) for place in range(count)]
+    return [colormaps["copper"](0.1 + 0.58 * place / max(1, count - 1)) for place in range(count)]
 
 
 def note(ax: Axes, x: float, y: float, text: str, colour: str, offset: tuple[float, float] = (2, 0)) -> None:

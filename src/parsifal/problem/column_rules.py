@@ -32,16 +32,25 @@ class ColumnRules:
         1 where a coefficient must be >= 0, -1 where it must be <= 0, 0 where it may be either.
     rows : SideRows
         Which supports are allowed.
+    cap, most : int arrays
+        Which of the rows that cap groups without a common column names each column, -1: none, and how many it allows;
+        of all rows, where these are on some columns alone.
     """
 
     price: FloatArray
     sign: SignArray
     rows: SideRows = NO_ROWS
+    cap: IntArray | None = None
+    most: IntArray | None = None
+
+    @cached_property
+    def _caps(self) -> tuple[IntArray, IntArray]:
+        return self.rows.caps(self.price.size) if self.cap is None or self.most is None else (self.cap, self.most)
 
     @cached_property
     def compiled(self) -> _core.ColumnRules:
         """As the compiled verbs take it."""
-        rows = self.rows
+        rows, (cap, most) = self.rows, self._caps
         return _core.ColumnRules(
             price=self.price,
             sign=self.sign,
@@ -49,6 +58,8 @@ class ColumnRules:
             row_column=rows.column,
             row_coef=rows.coef,
             row_upper=rows.upper,
+            cap=cap.tolist() if most.size else [],
+            most=most.tolist(),
         )
 
     @property
@@ -63,12 +74,12 @@ class ColumnRules:
 
     def take(self, index: IntArray) -> ColumnRules:
         """On these columns alone, all others being out."""
-        rows = self.rows.take(index, self.price.size)
-        return ColumnRules(price=self.price[index], sign=self.sign[index], rows=rows)
+        rows, (cap, most) = self.rows.take(index, self.price.size), self._caps
+        return ColumnRules(price=self.price[index], sign=self.sign[index], rows=rows, cap=cap[index], most=most)
 
     def with_rows(self, rows: SideRows) -> ColumnRules:
         """The same prices and signs with other side constraints."""
-        return replace(self, rows=rows)
+        return replace(self, rows=rows, cap=None, most=None)
 
     def propagate(self, fix: FixArray) -> tuple[FixArray, bool]:
         """The fixes with what the side constraints imply, and whether they allow anything that agrees with them."""

@@ -83,6 +83,23 @@ class Problem:
         """Whether side constraints allow this support."""
         return self.rules is None or self.rules.rows.allow(support)
 
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a certificate says of prices, signs and side constraints: of single columns only where they differ."""
+        rules = self.rules
+        if rules is None:
+            return {"penalty": self.penalty}
+        rows = rules.rows
+        return {
+            "penalty": self.penalty if rules.uniform else 0.0,
+            "price": np.zeros(0) if rules.uniform else rules.price,
+            "sign": rules.sign.astype(np.int64) if rules.signed else np.zeros(0, dtype=np.int64),
+            "row_offset": rows.offset,
+            "row_column": rows.column,
+            "row_coef": rows.coef,
+            "row_upper": rows.upper,
+        }
+
     def rules_on(self, index: IntArray | None) -> ColumnRules | None:
         """The rules of these columns; None: of all."""
         return self.rules if self.rules is None or index is None else self.rules.take(index)
@@ -137,11 +154,6 @@ def make_problem(
         return column_gamma(n, scan)
 
     weight = resolve_gamma(gamma, auto)
-    if rules is not None and np.isinf(weight):
-        raise InputError(
-            "sign, a penalty per column and constraints need a ridge, but gamma is infinite; "
-            "give a large gamma instead, such as 1e6 on standardised columns"
-        )
     problem = Problem(design=design, y=response, k=size, penalty=price, gamma=weight, fix=fix, xty=xty, rules=rules)
     return problem if rules is None else with_implied(problem)
 

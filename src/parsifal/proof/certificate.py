@@ -39,10 +39,9 @@ computed in `Scaled.terms` and `exact_problem.Problem.dual_point` only, what col
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +49,7 @@ import numpy.typing as npt
 from parsifal._public import public
 from parsifal.display import html_table
 from parsifal.errors import InputError
-from parsifal.files.atomic import replacing
-from parsifal.files.untrusted import TooLarge, load_arrays
+from parsifal.proof.certificate_file import Arrays, Filed
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -66,7 +64,7 @@ _WEIGHT_SEED = 20170917
 
 @public
 @dataclass(frozen=True, kw_only=True)
-class Certificate:
+class Certificate(Filed):
     """A claim, ``objective`` and ``lower_bound`` for a problem, and its proof.
 
     Attributes
@@ -96,6 +94,8 @@ class Certificate:
     row_offset, row_column, row_coef, row_upper : int arrays
         Side constraints: in every row the coefficients of the chosen columns sum up to at most ``row_upper``.
     """
+
+    format: ClassVar[int] = FORMAT
 
     shape: tuple[int, int]
     k: int
@@ -136,11 +136,6 @@ class Certificate:
     def records(self) -> int:
         """Number of records of the proof."""
         return int(self.parent.size)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays in bytes."""
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
     def __str__(self) -> str:
         size = f"at most {self.k}" if self.k < self.shape[1] else "any number"
@@ -208,54 +203,8 @@ class Certificate:
         ]
         return html_table("Certificate", facts)
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one ``.npz`` file, without pickle, whole or not at all."""
-        with replacing(path) as file:
-            self.write(file)
-
-    def write(self, file: IO[bytes]) -> None:
-        """Write the archive to an open file."""
-        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), **arrays)
-
     @classmethod
-    def load(cls, path: str | Path, *, limit: float | None = None) -> Certificate:
-        """Read what `save` wrote; an `InputError` says what is wrong with any other file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        limit : float, optional
-            Bytes that the arrays may take in memory; 64 MB or a hundred times the file's size by default. Reading takes
-            twice as much for a moment.
-        """
-        try:
-            path = Path(path)
-        except TypeError:
-            raise InputError(f"a path is needed to read a certificate from, not {path!r}") from None
-        number = isinstance(limit, (int, float, np.integer, np.floating)) and not isinstance(limit, bool)
-        if limit is not None and not (number and 0 < limit < 1e18):
-            raise InputError(f"limit must be a number of bytes > 0, not {limit!r}")
-        try:
-            return cls.from_arrays(load_arrays(path, limit=None if limit is None else int(limit), itemsize=8))
-        except FileNotFoundError:
-            raise
-        except TooLarge as error:
-            raise InputError(
-                f"{path} is not a readable Parsifal certificate: it would take {error.needed} bytes of memory or more; "
-                f"if it can be trusted, Certificate.load(path, limit={error.needed}) reads it"
-            ) from error
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
-        except ValueError as error:
-            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Certificate:
-        """Build a certificate from named arrays, checking that each is there and of the right kind."""
-        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise InputError("a certificate is made from a mapping of names to arrays")
+    def _known(cls, arrays: Arrays) -> Arrays:
         if "items" in arrays:
             raise InputError("it is one of groups or kernels: GroupCertificate.load or KernelCertificate.load reads it")
         if "format" not in arrays or not any(np.array_equal(arrays["format"], known) for known in (1, 2, FORMAT)):
@@ -263,35 +212,11 @@ class Certificate:
         for former, names in _FORMER.items():
             if int(arrays["format"]) <= former:
                 arrays = {**arrays, **{name: value(arrays) for name, value in names.items()}}
-        values: dict[str, Any] = {}
-        for entry in fields(cls):
-            if entry.name not in arrays:
-                raise InputError(f"{entry.name} is missing")
-            array = arrays[entry.name]
-            if entry.name == "shape":
-                if array.shape != (2,) or array.dtype.kind not in "iu":
-                    raise InputError("shape must hold two whole numbers")
-                values["shape"] = (int(array[0]), int(array[1]))
-            elif entry.type == "IntArray":
-                if array.ndim != 1 or array.dtype.kind not in "iu":
-                    raise InputError(f"{entry.name} must be a vector of whole numbers")
-                values[entry.name] = array.astype(np.int64)
-            elif entry.type == "FloatArray":
-                if array.ndim != 1 or array.dtype.kind != "f":
-                    raise InputError(f"{entry.name} must be a vector of floats")
-                values[entry.name] = array.astype(np.float64)
-            else:
-                if array.shape != ():
-                    raise InputError(f"{entry.name} must be a single value")
-                kinds, kind = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[str(entry.type)]
-                if array.dtype.kind not in kinds:
-                    raise InputError(f"{entry.name} must be of type {entry.type}, not {array.dtype}")
-                values[entry.name] = kind(array)
-        return cls(**values)
+        return arrays
 
 
 # What files up to a format say without saying it.
-_FORMER: dict[int, dict[str, Callable[[Mapping[str, npt.NDArray[Any]]], npt.NDArray[Any]]]] = {
+_FORMER: dict[int, dict[str, Callable[[Arrays], npt.NDArray[Any]]]] = {
     1: {
         "kind": lambda arrays: np.zeros(np.size(arrays.get("parent", ())), dtype=np.int64),
         "independence": lambda arrays: np.asarray(0.0),

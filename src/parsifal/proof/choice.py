@@ -18,30 +18,27 @@ entries of a kernel matrix, in double precision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import IO, Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from parsifal._public import public
+from parsifal.display import html_table
 from parsifal.errors import InputError
-from parsifal.files.atomic import replacing
-from parsifal.files.untrusted import TooLarge, load_arrays
 from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate_file import Arrays, Filed
 
 FORMAT = 1
 KINDS = {1: "GroupCertificate", 2: "KernelCertificate"}
 
-Kind = TypeVar("Kind", bound="Choice")
-
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(Filed):
     """What certificates of groups and of kernels have in common."""
 
+    format: ClassVar[int] = FORMAT
     kind: ClassVar[int]
     items: ClassVar[str]
 
@@ -68,10 +65,27 @@ class Choice:
         """Number of records of the proof."""
         return int(self.parent.size)
 
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.support.size} of {self.price.size} {self.items}, objective "
+            f"{self.objective:.8g}, lower bound {self.lower_bound:.8g}; proof: {self._size}>"
+        )
+
     @property
-    def nbytes(self) -> int:
-        """Size of the arrays in bytes."""
-        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+    def _size(self) -> str:
+        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            (self.items, f"{self.support.size} of {self.price.size}"),
+            ("rows", str(self.rows)),
+            ("k", str(self.k)),
+            ("gamma", f"{self.gamma:.4g}"),
+            ("objective", f"{self.objective:.8g}"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            ("proof", self._size),
+        ]
+        return html_table(type(self).__name__, facts)
 
     def __str__(self) -> str:
         m = int(self.price.size)
@@ -84,53 +98,11 @@ class Choice:
             return claim + " (the proof was larger than its limit and was dropped)"
         return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one ``.npz`` file, without pickle, whole or not at all."""
-        with replacing(path) as file:
-            self.write(file)
-
-    def write(self, file: IO[bytes]) -> None:
-        """Write the archive to an open file."""
-        arrays = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        np.savez_compressed(file, allow_pickle=False, format=np.asarray(FORMAT), items=np.asarray(self.kind), **arrays)
+    def _heading(self) -> dict[str, npt.NDArray[Any]]:
+        return {**super()._heading(), "items": np.asarray(self.kind)}
 
     @classmethod
-    def load(cls: type[Kind], path: str | Path, *, limit: float | None = None) -> Kind:
-        """Read what `save` wrote; an `InputError` says what is wrong with any other file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        limit : float, optional
-            Bytes that the arrays may take in memory; 64 MB or a hundred times the file's size by default.
-        """
-        try:
-            path = Path(path)
-        except TypeError:
-            raise InputError(f"a path is needed to read a certificate from, not {path!r}") from None
-        number = isinstance(limit, (int, float, np.integer, np.floating)) and not isinstance(limit, bool)
-        if limit is not None and not (number and 0 < limit < 1e18):
-            raise InputError(f"limit must be a number of bytes > 0, not {limit!r}")
-        try:
-            return cls.from_arrays(load_arrays(path, limit=None if limit is None else int(limit), itemsize=8))
-        except FileNotFoundError:
-            raise
-        except TooLarge as error:
-            raise InputError(
-                f"{path} is not a readable Parsifal certificate: it would take {error.needed} bytes of memory or more; "
-                f"if it can be trusted, {cls.__name__}.load(path, limit={error.needed}) reads it"
-            ) from error
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or error}; check the name") from error
-        except ValueError as error:
-            raise InputError(f"{path} is not a readable Parsifal certificate: {error}") from error
-
-    @classmethod
-    def from_arrays(cls: type[Kind], arrays: Mapping[str, npt.NDArray[Any]]) -> Kind:
-        """Build a certificate from named arrays, checking that each is there and of the right kind."""
-        if not isinstance(arrays, Mapping) or not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise InputError("a certificate is made from a mapping of names to arrays")
+    def _known(cls, arrays: Arrays) -> Arrays:
         if "items" not in arrays:
             raise InputError(f"it is no certificate of {cls.items}; Certificate.load reads those of columns")
         kind = arrays["items"]
@@ -140,28 +112,11 @@ class Choice:
             raise InputError(f"{KINDS[int(kind)]}.load reads it")
         if "format" not in arrays or not np.array_equal(arrays["format"], FORMAT):
             raise InputError(f"no certificate of {cls.items} of format {FORMAT}")
-        return cls(**{field.name: _value(field.name, str(field.type), arrays) for field in fields(cls)})
-
-
-def _value(name: str, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    if name not in arrays:
-        raise InputError(f"{name} is missing")
-    array = arrays[name]
-    if kind in ("IntArray", "FloatArray"):
-        whole = kind == "IntArray"
-        if array.ndim != 1 or array.dtype.kind not in ("iu" if whole else "f"):
-            raise InputError(f"{name} must be a vector of {'whole numbers' if whole else 'floats'}")
-        return array.astype(np.int64 if whole else np.float64)
-    if array.shape != ():
-        raise InputError(f"{name} must be a single value")
-    kinds, convert = {"int": ("iu", int), "float": ("f", float), "bool": ("b", bool)}[kind]
-    if array.dtype.kind not in kinds:
-        raise InputError(f"{name} must be of type {kind}, not {array.dtype}")
-    return convert(array)
+        return arrays
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GroupCertificate(Choice):
     """A claim about groups of columns, and its proof.
 
@@ -202,7 +157,7 @@ class GroupCertificate(Choice):
 
 
 @public
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCertificate(Choice):
     """A claim about kernels, and its proof.
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from parsifal.proof.certificate import FloatArray, IntArray
-from parsifal.proof.choice import Choice, Kind
+from parsifal.proof.choice import Choice
 from parsifal.proof.preconditions import Refused, _in_order, _plain, require
 from parsifal.proof.scaled import below, total
 
@@ -22,6 +23,8 @@ FixArray = npt.NDArray[np.int8]
 
 _MOST_ROWS = 1 << 40
 _WEIGHTS = (2.0**-600, 2.0**600)
+
+Kind = TypeVar("Kind", bound=Choice)
 
 
 @dataclass(frozen=True, kw_only=True)

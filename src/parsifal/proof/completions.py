@@ -3,15 +3,19 @@
 With the columns I in, a set T of up to m free columns takes b_T'G_T^-1 b_T off twice the objective (`place.py`, where
 rounding is paid for). Depth first, the strongest columns first:
 
-- one and two columns have closed forms, and all of them are computed;
+- the last column of a set has a closed form, and many sets are computed at once (`together.py`);
 - G_T is not below diag(D), D_j = G_jj less the m - 1 largest |G_ij|, so T takes off at most the sum of b_j^2 / D_j.
   That closes all sets of columns whose m largest such terms do not reach the claim, and leaves out every column that
   does not reach it with the m - 1 best others;
-- columns with a large cosine between them spoil D for all. Pairs of those are tried first, with every third column in
-  closed form, and the sets without such a pair have a better D;
+- columns with a large cosine between them spoil D for all. Pairs of those are tried first, with all others, and the
+  sets without such a pair have a better D;
 - after a column with D_i > 0 goes in, what is left of G_T is not below the rest of diag(D), so the same D gives the
   terms of the children;
 - what is left is tried: every set that no bound closes is computed from the data by itself.
+
+Prices are those of single columns. A column of T with a sign has max(0, sign_j b_j) in place of b_j, for its
+coefficient is the same before and after the columns in are taken out; those have lost their signs, so that a set that
+is tried is fitted with all of its signs (`signed_value.py`). A set that side constraints do not allow is no support.
 
 So the answer is always yes or no, and whoever made the certificate has no part in it.
 """
@@ -21,60 +25,48 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.proof.certificate import Certificate, FloatArray, IntArray
+from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.place import Place
-from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import Scaled, total, unit
+from parsifal.proof.preconditions import require
+from parsifal.proof.scaled import total, unit
+from parsifal.proof.supports import Supports
+from parsifal.proof.together import (
+    LITTLE,
+    SAFE,
+    BoolArray,
+    Ranked,
+    Together,
+    cosines_of,
+    each,
+    largest,
+    leads,
+    part,
+    places,
+    ranked,
+    reach,
+)
+from parsifal.proof.whole import whole_leads
 
 FixArray = npt.NDArray[np.int8]
 
 # Columns beside a place, whose products are made.
 _MOST_COLUMNS = 8000
-# Of a unit column: below, what is left of it is computed from the data.
-_LITTLE = 1e-7
 # Columns that are tried before the bound on the others is.
 _AT_A_TIME = 32
 # Cosines above which pairs of columns are tried by themselves, and how many numbers that takes at once.
 _CUTS = tuple(0.75 * 0.8**step for step in range(10))
-_AT_ONCE = 1 << 18
+_AT_ONCE = 1 << 16
+# Columns that a lead or a pair of columns with so many places beside it is worth, and how many are worth a choice.
+_ROWS = (2.0, 16.0)
+_MUCH = 400.0
+# Columns of which all together may take off too little.
+_MOST_WHOLE = 80
 # A cosine above which what is left of two columns is not bounded by what they were.
 _NEAR = 0.95
-_SAFE = 1 + unit(64)
 
 
-class OutOfEffort(Exception):
-    """More would have to be tried than was allowed; nothing is known then."""
-
-
-class Completions:
-    """Goes through the supports of places.
-
-    Parameters
-    ----------
-    c : Certificate
-        A `plain` one.
-    data : Scaled
-        Its problem.
-    target : float
-        What no objective may be below, in scaled units.
-    strict : bool
-        Whether an objective below the target ends it (`Refused`); otherwise the target is lowered to what is known of
-        the objective.
-    effort : float
-        How many places may be looked at before it is given up (`OutOfEffort`).
-    """
-
-    def __init__(
-        self, c: Certificate, data: Scaled, *, target: float, strict: bool, effort: float = float("inf")
-    ) -> None:
-        self.c, self.data, self.target, self.strict, self.effort = c, data, target, strict, effort
-        # All columns have the same price here: `preconditions`.
-        self.paid = 2 * float(data.price[0]) if data.price.size else 0.0
-        # What the elimination can do to the least eigenvalue of a set's matrix, and more.
-        self.blur = unit(64) * (min(c.k, c.shape[1]) + 1) ** 2
-        self.forced = set(c.forced_in.tolist())
-        self.held: IntArray = np.zeros(0, dtype=np.int64)
-        self.block: FloatArray = np.zeros((c.shape[0], 0))
+class Completions(Supports):
+    """Goes through the supports of places; parameters are those of `Supports`."""
 
     def bound(self, fix: FixArray) -> float:
         """Proves: no support that agrees with `fix` and counts has an objective below what is returned.
@@ -90,8 +82,12 @@ class Completions:
 
         No objective is below the price of its columns, so only as many columns have to be looked at as cost less.
         """
-        room, free = min(room, free.size), np.sort(free)
-        while room >= 0 and self.data.price_of(np.concatenate([inside, free[:room]])) >= self.target:
+        possible = self.allowed(inside, np.sort(free))
+        if possible is None:
+            return
+        free = possible
+        room, cheapest = min(room, free.size), free[np.argsort(self.paid[free], kind="stable")]
+        while room >= 0 and self.data.price_of(np.concatenate([inside, cheapest[:room]])) >= self.target:
             room -= 1
         if room < 0:
             return
@@ -106,57 +102,12 @@ class Completions:
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
 
-    def spend(self) -> None:
-        """One more place is looked at."""
-        self.effort -= 1
-        if self.effort < 0:
-            raise OutOfEffort
-
     def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:
         """Proves: no support of `inside` and up to `room` columns of `free`, one of `some` among them, that counts is
         below the target. A column that was tried is left out from there on: all sets with it have been looked at."""
         for j in some:
             free = free[free != j]
             self.go_through(np.append(inside, j), free, room - 1)
-
-    def settle(self, place: Place) -> bool:
-        """Proves: the columns of the place alone are not below the target, or no support that counts has them.
-
-        Returns whether supports with more columns are to be looked at.
-        """
-        value = place.value()
-        if value >= self.target and place.rest > 0:
-            return True
-        if not self.independent(place.index):
-            return False
-        if not value >= self.target:
-            if self.strict:
-                support, known = np.sort(place.index).tolist(), self.data.told(value)
-                raise Refused(
-                    f"an exhausted record has the support {support}, of whose objective no more is known than that it "
-                    f"is at least {known!r}, below the claim {self.c.lower_bound!r}"
-                )
-            self.target = value
-        return place.rest > 0
-
-    def independent(self, index: IntArray) -> bool:
-        """False only if a column that is not forced in is within `independence` of the span of the others.
-
-        Proof: the distance is at most the length of x_j - A U for any U.
-        """
-        if self.c.independence > 0:
-            for j in index[~np.isin(index, self.c.forced_in)]:
-                one, others = np.array([j]), Place(self.data, index[index != j])
-                if others.spread(one, self.data.X.take(one), 1, self.c.independence).dependent.size:
-                    return False
-        return True
-
-    def gather(self, columns: IntArray) -> FloatArray:
-        """The data of these columns, read once for the widest set."""
-        if not np.isin(columns, self.held).all():
-            self.held, self.block = columns, self.data.X.take(columns)
-        same = columns.size == self.held.size
-        return self.block if same else self.block[:, np.searchsorted(self.held, columns)]
 
     def explore(
         self, inside: IntArray, columns: IntArray, b: FloatArray, G: FloatArray, most: float, room: int
@@ -167,99 +118,186 @@ class Completions:
         entries by less than the spread has to spare (docs/numerics.md).
         """
         self.spend()
+        if self.ruled:
+            possible = self.allowed(inside, columns)
+            if possible is None:
+                return
+            kept = np.flatnonzero(np.isin(columns, possible))
+            columns, b, G = columns[kept], b[kept], part(G, kept)
         d = G.diagonal().copy()
-        little = d < _LITTLE
+        little = d < LITTLE
         if little.any():
             self.one_by_one(inside, columns[little], columns, room)
             kept = np.flatnonzero(~little)
-            columns, b, G, d = columns[kept], b[kept], G[np.ix_(kept, kept)], d[kept]
+            columns, b, G, d = columns[kept], b[kept], part(G, kept), d[kept]
         room = min(room, columns.size)
         if room == 0:
             return
-        for j in np.flatnonzero(~(b * b / d * _SAFE - self.paid <= most)):
-            self.settle(Place(self.data, np.append(inside, columns[j])))
+        for j in np.flatnonzero(~(reach(b, self.sign[columns]) ** 2 / d * SAFE - self.paid[columns] <= most)):
+            self.try_set(np.append(inside, columns[j]))
         if room == 2:
             self.pairs(inside, columns, b, G, most)
         cut = np.inf
         while room > 2 and columns.size > 1:
-            cosines = _cosines(G, d)
-            top = _largest(cosines, room - 1)
-            if room == 3 and cut == np.inf:
-                cut = self.choose_cut(b, d, cosines, top, most)
-                if cut < np.inf:
-                    self.close_pairs(inside, columns, b, G, most, *np.nonzero(np.triu(cosines > cut)))
+            cosines = cosines_of(G, d)
+            top = largest(cosines, room - 1)
             curvature = self.curvature(d, top, cut)
-            left, leads = _leads(self.worth(b, curvature), most, room)
-            if leads.size == 0:
+            left, some = leads(self.worth(columns, b, curvature), most, room)
+            if cut == np.inf and some.size * _work(room - 1, np.array(left.size)) > _MUCH * columns.size:
+                cut = self.choose_cut(columns, b, d, cosines, top, most, room)
+                if cut < np.inf:
+                    self.close_near(inside, columns, b, G, most, room, cosines > cut)
+                    curvature = self.curvature(d, top, cut)
+                    left, some = leads(self.worth(columns, b, curvature), most, room)
+            left, some = self.fewer_leads(b, G, most, left, some)
+            if some.size == 0:
                 return
-            leads = leads[:_AT_A_TIME]
-            self.children(inside, columns, b, G, most, room, curvature, np.minimum(top, cut), left, leads)
-            kept = np.setdiff1d(left, leads)
-            columns, b, G, d = columns[kept], b[kept], G[np.ix_(kept, kept)], d[kept]
+            count = min(some.size, _AT_A_TIME)
+            self.children(inside, columns, b, G, most, room, curvature, np.minimum(top, cut), left, count)
+            if count == some.size:
+                return
+            kept = np.sort(left[count:])
+            columns, b, G, d = columns[kept], b[kept], part(G, kept), d[kept]
             room = min(room, columns.size)
             if room == 2:
                 self.pairs(inside, columns, b, G, most)
 
-    def curvature(self, d: FloatArray, top: FloatArray, cut: float) -> FloatArray:
+    def fewer_leads(
+        self, b: FloatArray, G: FloatArray, most: float, left: IntArray, some: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """`left` and the leads among them, or the same columns in another order with fewer leads: the others, all of
+        them at once, take no more off than `most`, so no set of them does. Prices only make that less. Worth a look
+        where the leads are many."""
+        if 4 * some.size > left.size and left.size <= _MOST_WHOLE:
+            whole = whole_leads(b[left], part(G, left), most)
+            if whole is not None and whole[1] < some.size:
+                left = left[whole[0]]
+                some = left[: whole[1]]
+        return left, some
+
+    def curvature(self, d: FloatArray, top: FloatArray, cut: float | FloatArray) -> FloatArray:
         """D for which G_T - diag(D_T) is diagonally dominant for every T none of whose cosines is above `cut`.
 
-        `top` are the largest cosines of each column, as many as T has others; rounded down.
+        `top` are the largest cosines of each column, as many as T has others; rounded down. A row for each cut, if
+        there are several, which are given as an array of shape (cuts, 1, 1).
         """
-        total_cosine = np.minimum(top, cut).sum(axis=0)
+        total_cosine = np.minimum(top, cut).sum(axis=-2)
         return np.asarray(d * (1 - total_cosine * (1 + unit(top.shape[0] + 8)) - unit(8)) - self.blur)
 
-    def worth(self, b: FloatArray, curvature: FloatArray) -> FloatArray:
+    def worth(self, columns: IntArray, b: FloatArray, curvature: FloatArray) -> FloatArray:
         """What a column takes off at most, its price paid; infinite where its curvature is not positive."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.where(curvature > 0, b * b * _SAFE / curvature, np.inf) - self.paid)
+        square = reach(b, self.sign[columns]) ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(curvature > 0, square * SAFE / curvature, np.inf) - self.paid[columns])
 
-    def choose_cut(self, b: FloatArray, d: FloatArray, cosines: FloatArray, top: FloatArray, most: float) -> float:
-        """The cosine above which pairs of columns are tried by themselves: the one that seems least work."""
-        best, least = np.inf, np.inf
-        for cut in (np.inf, *_CUTS):
-            left, leads = _leads(self.worth(b, self.curvature(d, top, cut)), most, 3)
-            pairs = 0 if cut == np.inf else np.count_nonzero(cosines > cut) // 2
-            work = leads.size * float(left.size) ** 2 + 2.0 * pairs * d.size
-            if work < least:
-                best, least = cut, work
-            if leads.size == 0:
-                break
-        return best
+    def together(self, columns: IntArray, b: FloatArray, G: FloatArray, most: float) -> Together:
+        """The set without columns, to put these into."""
+        return Together.empty(b, G, self.paid[columns], self.sign[columns], most)
 
-    def close_pairs(
+    def choose_cut(
         self,
-        inside: IntArray,
         columns: IntArray,
         b: FloatArray,
-        G: FloatArray,
+        d: FloatArray,
+        cosines: FloatArray,
+        top: FloatArray,
         most: float,
-        one: IntArray,
-        other: IntArray,
+        room: int,
+    ) -> float:
+        """The cosine above which pairs of columns are tried by themselves: the one that seems least work."""
+        cuts = np.array([np.inf, *_CUTS])
+        _, kept, some = ranked(self.worth(columns, b, self.curvature(d, top, cuts[:, None, None])), most, room)
+        work = some * _work(room - 1, kept)
+        best, least = 0, work[0]
+        for choice in range(1, cuts.size):
+            if work[choice - 1] == 0:
+                break
+            # A smaller cosine has more pairs, which are counted only where the rest is less work.
+            if work[choice] < least:
+                pairs = np.count_nonzero(cosines > cuts[choice]) // 2
+                together = work[choice] + pairs * float(_work(room - 2, np.array(d.size)))
+                if together < least:
+                    best, least = choice, together
+        return float(cuts[best])
+
+    def close_near(
+        self, inside: IntArray, columns: IntArray, b: FloatArray, G: FloatArray, most: float, room: int, near: BoolArray
     ) -> None:
-        """Proves: no set of a pair (`one`, `other`) and up to one column more takes more than `most` off, or it is not
-        below the target."""
-        d, p = G.diagonal(), columns.size
-        step = max(1, _AT_ONCE // p)
+        """Proves: no set of up to `room` columns, a pair of `near` ones among them, takes more than `most` off, or it
+        is not below the target.
+
+        A set is looked at with its first pair: columns that make an earlier pair with one of the two are left out.
+        """
+        one, other = np.nonzero(np.triu(near))
+        number = np.full(G.shape, one.size)
+        number[one, other] = number[other, one] = np.arange(one.size)
+        first = self.together(columns, b, G, most)
+        sums = np.zeros(0)
+        if room > 3:
+            apart = np.abs(G)
+            np.fill_diagonal(apart, 0.0)
+            sums = largest(apart, room - 3).sum(axis=0)
+        step = max(1, _AT_ONCE // columns.size)
         for start in range(0, one.size, step):
             i, j = one[start : start + step], other[start : start + step]
-            at = np.arange(i.size)
-            first = G[i] / d[i][:, None]
-            square = d - first * G[i]
-            second = G[j] - first[at, j][:, None] * G[i]
-            left, pivot = b - first * b[i][:, None], square[at, j]
-            rest = most + 2 * self.paid - b[i] ** 2 / d[i] - left[at, j] ** 2 / np.maximum(pivot, _LITTLE)
-            step_two = second / np.maximum(pivot, _LITTLE)[:, None]
-            left -= step_two * left[at, j][:, None]
-            square -= step_two * second
-            square[at, i] = square[at, j] = 1.0
-            left[at, i] = left[at, j] = 0.0
-            sure = (pivot >= _LITTLE)[:, None] & (square >= _LITTLE)
-            closed = sure & (left * left * _SAFE <= (rest + self.paid)[:, None] * square)
-            for pair in np.flatnonzero(~(closed.all(axis=1) & (rest >= 0))):
-                two = [i[pair], j[pair]]
-                open_ones = ~closed[pair]
-                open_ones[two] = False
-                self.go_through(np.append(inside, columns[two]), columns[open_ones], 1)
+            which, at = np.unique(i, return_inverse=True)
+            pairs = first.put_in(np.zeros(which.size, dtype=np.int64), which).put_in(at, j)
+            now = np.arange(start, start + i.size)[:, None]
+            before = (number[i] < now) | (number[j] < now)
+            if room == 3:
+                self.try_last(inside, columns, pairs, before)
+            else:
+                self.close_pairs(inside, columns, pairs, room - 2, before, sums)
+
+    def try_last(self, inside: IntArray, columns: IntArray, sets: Together, before: BoolArray) -> None:
+        """Proves: none of the sets, with up to one column more, takes too much off, or it is not below the target; of
+        the columns that were not looked at `before`. Sets of one column have been tried as they are (`explore`)."""
+        closed = sets.closed() | before
+        itself = sets.rest >= 0
+        if sets.chosen.shape[1] == 1:
+            closed |= sets.one_is_zero()
+            itself[:] = True
+        for at in np.flatnonzero(~(closed.all(axis=1) & itself & sets.sure)):
+            self.go_through(np.append(inside, columns[sets.chosen[at]]), columns[~closed[at]], 1)
+
+    def close_pairs(
+        self, inside: IntArray, columns: IntArray, pairs: Together, room: int, before: BoolArray, sums: FloatArray
+    ) -> None:
+        """Proves: none of the pairs, with up to `room` columns more, takes too much off, or it is not below the target;
+        of the columns that were not looked at `before`. `sums` are as `Together.curvature` has them."""
+        among = ~before
+        np.put_along_axis(among, pairs.chosen, False, axis=1)
+        unsure = ~(pairs.sure & (pairs.rest >= 0))
+        for at in np.flatnonzero(unsure):
+            self.go_through(np.append(inside, columns[pairs.chosen[at]]), columns[among[at]], room)
+        curvature = pairs.curvature(among, sums, room - 1) - self.blur
+        order, kept, some = ranked(self.worth(columns, pairs.left, curvature), pairs.rest, room, among)
+        some[unsure] = 0
+        self.go_on(inside, columns, pairs, (order, kept, some), room)
+
+    def go_on(self, inside: IntArray, columns: IntArray, sets: Together, order: Ranked, room: int) -> None:
+        """Proves: none of the sets, with up to `room` of the columns that reach what is left of it (`ranked`), takes
+        too much off, or it is not below the target."""
+        ordered, kept, some = order
+        if room == 2:
+            self.close_thirds(inside, columns, sets, order)
+            return
+        for at in np.flatnonzero(some).tolist():
+            own = np.sort(ordered[at, : kept[at]])
+            inner, below = sets.inner(at, own), sets.left[at, own]
+            chosen = np.append(inside, columns[sets.chosen[at]])
+            self.explore(chosen, columns[own], below, inner, float(sets.rest[at]), room)
+
+    def close_thirds(self, inside: IntArray, columns: IntArray, sets: Together, order: Ranked) -> None:
+        """`go_on` for two places: of two columns that reach it, one is among the first."""
+        ordered, kept, some = order
+        which, rank = each(np.flatnonzero(some), some[some > 0])
+        place, step = places(ordered), max(1, _AT_ONCE // columns.size)
+        for start in range(0, which.size, step):
+            at, r = which[start : start + step], rank[start : start + step]
+            # Of two that are among the first, the earlier one has been tried with the other.
+            before = (place[at] <= r[:, None]) | (place[at] >= kept[at][:, None])
+            self.try_last(inside, columns, sets.put_in(at, ordered[at, r]), before)
 
     def children(
         self,
@@ -272,100 +310,54 @@ class Completions:
         curvature: FloatArray,
         top: FloatArray,
         left: IntArray,
-        leads: IntArray,
+        count: int,
     ) -> None:
-        """Proves: no set with one of `leads` and up to `room` - 1 columns of `left`, without the leads before it, takes
-        more than `most` off, or it is not below the target; of the sets that `curvature` and `top`, the largest
-        cosines of every column, are about."""
-        d = G.diagonal()
+        """Proves: no set with one of the first `count` of `left` and up to `room` - 1 of those after it takes more than
+        `most` off, or it is not below the target; of the sets that `curvature` and `top`, the largest cosines of every
+        column, are about. All of these leads at once, a row each."""
+        d, first = G.diagonal(), left[:count]
         fewer = np.sort(top, axis=0)[max(0, top.shape[0] - room + 2) :].sum(axis=0)
-        gone = np.zeros(columns.size, dtype=bool)
-        for i in leads:
-            gone[i] = True
-            after = left[~gone[left]]
-            step = G[i, after] / d[i]
-            below = b[after] - step * b[i]
-            rest = most - b[i] * b[i] / d[i] + self.paid
-            kept, some = _leads(self.worth(below, self.left_of(d, G[i], fewer, i, after, room)), rest, room - 1)
-            if some.size and curvature[i] > 0:
-                # What is left of diag(D) bounds what is left of G if the column that goes has a positive D itself.
-                others = _leads(self.worth(below, curvature[after]), rest, room - 1)
-                kept, some = others if others[0].size < kept.size else (kept, some)
-            if rest >= 0 and some.size == 0:
-                continue
-            after, step, below = after[kept], step[kept], below[kept]
-            inner = G[np.ix_(after, after)] - np.outer(step, G[i, after])
-            self.explore(np.append(inside, columns[i]), columns[after], below, inner, rest, room - 1)
+        after = np.zeros((count, columns.size), dtype=bool)
+        after[:, left] = np.arange(left.size) > np.arange(count)[:, None]
+        sets = self.together(columns, b, G, most).put_in(np.zeros(count, dtype=np.int64), first)
+        rest = sets.rest
+        worth = self.worth(columns, sets.left, self.left_of(d, sets.rows[0] * after, fewer, first, room))
+        order, kept, some = ranked(worth, rest, room - 1, after)
+        # What is left of diag(D) bounds what is left of G if the column that goes has a positive D itself.
+        again = np.flatnonzero((some > 0) & (curvature[first] > 0))
+        if again.size:
+            others = ranked(self.worth(columns, sets.left[again], curvature), rest[again], room - 1, after[again])
+            better = others[1] < kept[again]
+            for known, new in zip((order, kept, some), others):
+                known[again[better]] = new[better]
+        self.go_on(inside, columns, sets, (order, kept, some), room - 1)
 
-    def left_of(
-        self, d: FloatArray, row: FloatArray, fewer: FloatArray, i: int, after: IntArray, room: int
-    ) -> FloatArray:
-        """D for what is left of the columns `after` once i is in, from the cosines before.
+    def left_of(self, d: FloatArray, rows: FloatArray, fewer: FloatArray, leads: IntArray, room: int) -> FloatArray:
+        """D for what is left of the columns once one of `leads` is in, from the cosines before: a row for each lead, of
+        which `rows` are the products with the columns, zero for those that do not come after it.
 
         Proof: with s_j the cosines with i and z_j^2 = 1 - s_j^2, the cosines left are (c_jl - s_j s_l) / (z_j z_l), in
         size at most (|c_jl| + |s_j| |s_l|) / (z_j z_l); `fewer` is the sum of the `room` - 2 largest |c_jl|.
         """
-        s = np.abs(row[after]) / np.sqrt(d[i] * d[after])
-        largest = float(s.max(initial=0.0)) * (1 + unit(16))
-        if largest > _NEAR:
-            return np.zeros(after.size)
-        z = np.sqrt((1 - s) * (1 + s))
-        cosines = (fewer[after] + (room - 2) * s * largest) / (z * np.sqrt(1 - largest * largest))
-        return np.asarray(d[after] * z * z * (1 - cosines * (1 + unit(room + 32))) - self.blur)
+        s = np.abs(rows) / np.sqrt(np.outer(d[leads], d))
+        most = s.max(axis=1, initial=0.0, keepdims=True) * (1 + unit(16))
+        near = most[:, 0] > _NEAR
+        s[near], most[near] = 0.0, 0.0
+        square = (1 - s) * (1 + s)
+        cosines = (fewer + (room - 2) * s * most) / (np.sqrt(square) * np.sqrt(1 - most * most))
+        curvature = d * square * (1 - cosines * (1 + unit(room + 32))) - self.blur
+        curvature[near] = 0.0
+        return np.asarray(curvature)
 
     def pairs(self, inside: IntArray, columns: IntArray, b: FloatArray, G: FloatArray, most: float) -> None:
         """Proves: no two of the columns take more than `most` off, or they are not below the target."""
         d = G.diagonal()
-        top = _largest(_cosines(G, d), 1)
-        left, leads = _leads(self.worth(b, self.curvature(d, top, np.inf)), most, 2)
-        if leads.size == 0:
-            return
-        # Of two columns that reach it one is a lead.
-        c, e, g = b[left], d[left], G[np.ix_(leads, left)]
-        squares = np.outer(d[leads], e)
-        determinant = squares - g * g
-        sizes = np.outer(b[leads] ** 2, e) + np.outer(d[leads], c * c)
-        taken = sizes - 2 * g * np.outer(b[leads], c)
-        sure = determinant > _LITTLE * squares
-        rounded = taken + unit(32) * sizes <= (most + 2 * self.paid) * (determinant - unit(32) * squares)
-        closed = sure & rounded
-        position = np.full(columns.size, -1)
-        position[left] = np.arange(left.size)
-        # Each pair once, and no column with itself.
-        order = np.full(left.size, left.size)
-        order[position[leads]] = np.arange(leads.size)
-        closed |= order[None, :] <= np.arange(leads.size)[:, None]
-        for i, j in zip(*np.nonzero(~closed)):
-            self.settle(Place(self.data, np.append(inside, [columns[leads[i]], columns[left[j]]])))
+        worth = self.worth(columns, b, self.curvature(d, largest(cosines_of(G, d), 1), np.inf))
+        sets = self.together(columns, b, G, most)
+        self.close_thirds(inside, columns, sets, ranked(worth[None, :], most, 2))
 
 
-def _cosines(G: FloatArray, d: FloatArray) -> FloatArray:
-    """|G_ij| / sqrt(G_ii G_jj), and 0 on the diagonal."""
-    cosines, scale = np.abs(G), 1 / np.sqrt(d)
-    cosines *= scale
-    cosines *= scale[:, None]
-    np.fill_diagonal(cosines, 0.0)
-    return cosines
-
-
-def _largest(cosines: FloatArray, count: int) -> FloatArray:
-    """The `count` largest of every column, a row each."""
-    count = min(count, max(cosines.shape[0] - 1, 1))
-    if count == 1:
-        return np.asarray(cosines.max(axis=0, keepdims=True))
-    return np.asarray(np.partition(cosines, cosines.shape[0] - count, axis=1)[:, -count:].T)
-
-
-def _leads(worth: FloatArray, most: float, room: int) -> tuple[IntArray, IntArray]:
-    """The columns that reach `most` with the `room` - 1 best others, and those of them, the worthiest first, without
-    which the rest do not reach it."""
-    order = np.argsort(-worth, kind="stable")
-    best_others = np.maximum(worth[order[: room - 1]], 0.0).sum()
-    reached = worth[order] + best_others
-    kept = order[~(reached + unit(room + 8) * np.abs(reached) <= most)]
-    values = np.concatenate([np.maximum(worth[kept], 0.0), np.zeros(room)])
-    together = values[: kept.size].copy()
-    for place in range(1, room):
-        together += values[place : place + kept.size]
-    enough = np.flatnonzero(together * _SAFE <= most)
-    return kept, kept[: enough[0] if enough.size else kept.size]
+def _work(room: int, columns: IntArray) -> FloatArray:
+    """How much a problem of so many places and columns is, about."""
+    size = columns.astype(np.float64)
+    return np.asarray(_ROWS[room - 1] * size if room <= len(_ROWS) else 2.0 ** (room - 3) * size * size)

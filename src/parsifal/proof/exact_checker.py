@@ -56,7 +56,6 @@ def _check(c: Certificate, X: Any, y: FloatArray) -> None:
     )
     check_rules(c)
     check_layout(c)
-    require(c.price.size == 0 or not np.any(c.kind == EXHAUSTED), "an exhausted record beside prices of single columns")
     _check_twins(c, matrix)
     problem = Problem(c, matrix, y)
     _require_effort(c, problem.digits.parts.shape[0])
@@ -103,7 +102,6 @@ class _Tree:
 
     def __init__(self, c: Certificate, problem: Problem) -> None:
         self.c, self.problem = c, problem
-        self.completions = ExactCompletions(problem)
         self.frames: dict[int, Frame] = {}
         self.diagonals: dict[int, Whole | None] = {}
         self.earlier: dict[int, list[int]] = {}
@@ -116,6 +114,8 @@ class _Tree:
             self.children[parent].append(record)
         self.parts = (c.coef_offset.tolist(), c.fixed_offset.tolist())
         self.rows = ExactRows(c)
+        self.completions = ExactCompletions(problem, self.rows)
+        self.group, self.most = self.rows.caps()
 
     def verify(self) -> None:
         fix = np.zeros(self.c.shape[1], dtype=np.int8)
@@ -181,8 +181,9 @@ class _Tree:
         state = fix[frame.columns]
         inside = np.flatnonzero(fix == 1)
         room = c.k - inside.size
-        free = sorted((value for value in a[state == 0].tolist() if value > 0), reverse=True)
-        own = base - sum(a[state == 1].tolist()) - sum(free[: max(room, 0)])
+        free = frame.columns[state == 0].tolist()
+        taken = Taken(dict(zip(free, a[state == 0].tolist())), room, self.group, self.left(inside.tolist()))
+        own = base - sum(a[state == 1].tolist()) - taken.total
         # alpha = 0 is a dual point too, which leaves the price of the columns that are in.
         bound = max(bound, own, problem.price_of(inside))
         fixed = c.fixed_column[self.parts[1][r] : self.parts[1][r + 1]]
@@ -191,11 +192,10 @@ class _Tree:
         j = np.abs(fixed) - 1
         require(np.all(fix[j] == 0) and np.unique(j).size == j.size, f"record {r} fixes a column that is not free")
         if room >= 0 and bound < problem.claim:
-            at = np.searchsorted(frame.columns, j)
-            for column, into, value in zip(j.tolist(), (fixed > 0).tolist(), a[at].tolist()):
-                if room == 0 and not into:
-                    continue  # with the column in there would be more than k
-                other = own + gain(free, room, value, into)
+            for column, into in zip(j.tolist(), (fixed > 0).tolist()):
+                if not into and taken.barred(column):
+                    continue  # with the column in there would be too many
+                other = own + (taken.without(column) if into else taken.including(column))
                 if other < problem.claim:
                     raise Wrong(
                         f"record {r} fixes column {column}, but the other choice has the bound {self.shown(other)}, "
@@ -204,6 +204,14 @@ class _Tree:
         fix = fix.copy()
         fix[j] = np.sign(fixed)
         return fix, bound
+
+    def left(self, inside: list[int]) -> list[int]:
+        """How many more columns of every group may come in."""
+        left = self.most.copy()
+        for j in inside:
+            if j in self.group:
+                left[self.group[j]] -= 1
+        return left
 
     def exhausted(self, r: int, fix: FixArray, bound: int) -> int:
         """The claim, all supports of record r having been gone through; or what its parent has, if that will do."""
@@ -257,18 +265,63 @@ class _Tree:
         return fix
 
 
-def gain(free: list[int], room: int, value: int, into: bool) -> int:
-    """How much D rises if a free column with a_j = value is decided the other way than it is fixed.
+class Taken:
+    """The free columns with the largest positive terms, no more than `room` and no more than `left` of each group.
 
-    `free` are the positive a_j of the free columns in descending order, of which the first `room` count.
+    Taken in descending order, as long as there is room: the sets that are allowed are those of a matroid, for which
+    that is the largest sum. The best set with one column more, or without one, then differs by one exchange.
+
+    Parameters
+    ----------
+    value : dict
+        The terms of the free columns.
+    room : int
+        How many may come in.
+    group : dict
+        The group of columns that have one.
+    left : list of int
+        How many of each group may come in.
     """
-    last = free[room - 1] if 0 < room <= len(free) else 0
-    counts = room > 0 and value > 0 and value >= last
-    if not into:
-        # In, it takes the place of the last one that counts.
-        return 0 if counts else last - value
-    following = free[room] if room < len(free) else 0
-    return value - following if counts else 0
+
+    def __init__(self, value: dict[int, int], room: int, group: dict[int, int], left: list[int]) -> None:
+        self.value, self.room, self.group, self.left = value, room, group, left
+        self.inside: list[int] = []
+        for j in sorted((j for j in value if value[j] > 0), key=lambda j: -value[j]):
+            if self.fits(j, self.inside):
+                self.inside.append(j)
+        self.total = sum(value[j] for j in self.inside)
+
+    def of_group(self, j: int, columns: list[int]) -> list[int]:
+        return [i for i in columns if self.group.get(i, -1) == self.group[j]]
+
+    def fits(self, j: int, columns: list[int]) -> bool:
+        """Whether j may come to these."""
+        if len(columns) >= self.room:
+            return False
+        return j not in self.group or len(self.of_group(j, columns)) < self.left[self.group[j]]
+
+    def barred(self, j: int) -> bool:
+        """Whether no allowed set has this column."""
+        return not self.fits(j, [])
+
+    def including(self, j: int) -> int:
+        """How much D rises if column j has to come in."""
+        if j in self.inside:
+            return 0
+        rivals = self.inside
+        if j in self.group and len(self.of_group(j, self.inside)) >= self.left[self.group[j]]:
+            rivals = self.of_group(j, self.inside)
+        elif len(self.inside) < self.room:
+            rivals = []
+        return (min(self.value[i] for i in rivals) if rivals else 0) - self.value[j]
+
+    def without(self, j: int) -> int:
+        """How much D rises if column j has to stay out."""
+        if j not in self.inside:
+            return 0
+        rest = [i for i in self.inside if i != j]
+        others = (self.value[i] for i in self.value if i not in self.inside and self.fits(i, rest))
+        return self.value[j] - max(0, max(others, default=0))
 
 
 def _require_effort(c: Certificate, digits: int) -> None:

@@ -8,6 +8,9 @@ and in those of b they change 2 w'b by at most one |w|^2 + m one |r|^2. So (m + 
 off what T may take off |r|^2, and the rest is about these whole numbers. A step of the elimination on the grid is less
 than a unit off in every entry, as if that entry had been off before, so one = m + 2 units will do. All quotients are
 rounded to the safe side. What the bounds leave open is settled set by set, with fractions.
+
+A column that is not in and has a sign counts with the part of b that has it. A set that is settled is fitted with all
+signs, and is no support if the side constraints do not allow it.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from parsifal.errors import InputError
 from parsifal.proof.exact_arithmetic import IntArray, Whole, dot
 from parsifal.proof.exact_input import Wrong
 from parsifal.proof.exact_problem import FixArray, Problem, to_double
+from parsifal.proof.exact_rows import ExactRows
 
 # One on the grid.
 _ONE = 1 << 31
@@ -31,6 +35,8 @@ _LITTLE = _ONE >> 10
 # Columns whose products are made.
 MOST_COLUMNS = 1500
 _AT_A_TIME = 32
+# Steps to the columns that are not zero in a fit with signs.
+_MOST_CHANGES = 300
 # Of entries of G and b, so that products of two fit into an int64.
 _LARGEST = 5 << 29
 
@@ -38,9 +44,12 @@ _LARGEST = 5 << 29
 class ExactCompletions:
     """Goes through the supports of places, for one certificate."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.c = problem, problem.c
-        self.claim, self.price = Fraction(self.c.lower_bound), Fraction(self.c.penalty)
+    def __init__(self, problem: Problem, rows: ExactRows) -> None:
+        self.problem, self.c, self.rows = problem, problem.c, rows
+        self.claim = Fraction(self.c.lower_bound)
+        own = {value: Fraction(value) for value in set(problem.own)}
+        self.price = [own[value] for value in problem.own]
+        self.sign: list[int] = self.c.sign.tolist() if self.c.sign.size else [0] * self.c.shape[1]
         self.share = Fraction(self.c.independence) ** 2
         self.forced = set(self.c.forced_in.tolist())
         self.place_of: dict[int, int] = {}
@@ -85,6 +94,10 @@ class ExactCompletions:
         value = self.value(support)
         if self.share and not self.independent(support):
             return False
+        if value < self.claim and not self.rows.allow(np.array(support, dtype=np.int64)):
+            return True
+        if value < self.claim and any(self.sign[j] for j in support):
+            value = max(value, self.signed_value(support))
         if value < self.claim:
             raise Wrong(
                 f"an exhausted record has the support {sorted(support)}, whose objective is {to_double(value)!r}, "
@@ -95,7 +108,39 @@ class ExactCompletions:
     def value(self, support: list[int]) -> Fraction:
         """The objective of a support."""
         pivot, rest, _ = self.eliminate(support, [])
-        return Fraction(int(rest[-1, -1]), pivot) * self.scale / 2 + self.price * len(support)
+        return Fraction(int(rest[-1, -1]), pivot) * self.scale / 2 + self.price_of(support)
+
+    def price_of(self, columns: list[int]) -> Fraction:
+        """What these columns cost."""
+        return sum((self.price[j] for j in columns), Fraction(0))
+
+    def signed_value(self, support: list[int]) -> Fraction:
+        """The objective of a support with the signs of its coefficients, or less.
+
+        Let P be some of the columns, with all that have no sign, and r what is left of y beside them. If no other
+        column j of the support has sign_j x_j'r > 0, then y'r - 1/2 |r|^2 = 1/2 |r|^2 is a dual value of the problem
+        with signs, and a lower bound. At the optimum P is where coefficients are not zero; it is looked for by Murty's
+        rule, that the first column that is wrong, by its coefficient or its product, changes sides.
+        """
+        inside, best = list(support), Fraction(0)
+        for _ in range(_MOST_CHANGES):
+            outside = [j for j in support if j not in inside]
+            pivot, rest, _ = self.eliminate(inside, outside)
+            pull = [self.sign[j] * int(rest[at, -1]) > 0 for at, j in enumerate(outside)]
+            if not any(pull):
+                best = max(best, Fraction(int(rest[-1, -1]), pivot))
+            wrong = [j for j, wants in zip(outside, pull) if wants]
+            for j in inside:
+                if self.sign[j]:
+                    # The coefficient of j has the sign of what is left of it beside the others, times y.
+                    _, alone, _ = self.eliminate([i for i in inside if i != j], [j])
+                    if self.sign[j] * int(alone[0, -1]) < 0:
+                        wrong.append(j)
+            if not wrong:
+                break
+            first = min(wrong)
+            inside = [j for j in support if (j in inside) != (j == first)]
+        return best * self.scale / 2 + self.price_of(support)
 
     def independent(self, support: list[int]) -> bool:
         """Whether every column but the forced ones is far enough from the span of the others."""
@@ -125,8 +170,14 @@ class ExactCompletions:
 
     def place(self, inside: list[int], free: list[int], room: int) -> None:
         """Raise unless no support of `inside` and up to `room` columns of `free` that counts is below the claim."""
-        room = min(room, len(free))
-        while room >= 0 and self.price * (len(inside) + room) >= self.claim:
+        fix = np.full(self.c.shape[1], -1, dtype=np.int8)
+        fix[free] = 0
+        fix[inside] = 1
+        if not self.rows.imply(fix):
+            return
+        free = [j for j in free if fix[j] >= 0]
+        room, cheapest = min(room, len(free)), sorted(self.price[j] for j in free)
+        while room >= 0 and self.price_of(inside) + sum(cheapest[:room]) >= self.claim:
             room -= 1
         if room < 0 or not self.settle(inside) or room == 0:
             return
@@ -137,6 +188,10 @@ class ExactCompletions:
             if squares[at] > 0 and squares[at] >= self.share * int(self.squares[self.place_of[j]]) * pivot
         ]
         left = Fraction(int(rest[-1, -1]), pivot)
+        if left == 0 and self.value(inside) < self.claim:
+            # It is not allowed, or has the wrong signs, but others with these columns may.
+            for at, j in enumerate(free):
+                self.place([*inside, j], free[at + 1 :], room - 1)
         if not kept or left == 0:
             return
         # A power of two that is at least what is left of y.
@@ -147,12 +202,13 @@ class ExactCompletions:
         one = room + 2
         G[np.diag_indices(len(kept))] -= (room + 1) * one
         # What a set may take off, in units of the grid.
-        most = (left - 2 * (self.claim - self.price * len(inside)) / self.scale) / Fraction(2) ** size
-        paid = 2 * self.price / self.scale / Fraction(2) ** size
+        most = (left - 2 * (self.claim - self.price_of(inside)) / self.scale) / Fraction(2) ** size
+        paid = {}
+        for price in {self.price[j] for j in columns.tolist()}:
+            paid[price] = math.floor(min(2 * price / self.scale / Fraction(2) ** size, Fraction(4)) * _ONE)
         allowed = math.floor(min(most, Fraction(4)) * _ONE) - room * one
-        Branch(self, math.floor(min(paid, Fraction(4)) * _ONE), room * one).explore(
-            inside, columns, b, G, allowed, room
-        )
+        costs = {j: paid[self.price[j]] for j in columns.tolist()}
+        Branch(self, costs, room * one).explore(inside, columns, b, G, allowed, room)
 
 
 class Branch:
@@ -162,14 +218,21 @@ class Branch:
     ----------
     completions : ExactCompletions
         For what cannot be decided on the grid.
-    paid : int
-        Twice the price of a column, or less.
+    paid : dict of int
+        Twice the price of every column, or less.
     off : int
         How far a matrix G_T can be off after the elimination.
     """
 
-    def __init__(self, completions: ExactCompletions, paid: int, off: int) -> None:
+    def __init__(self, completions: ExactCompletions, paid: dict[int, int], off: int) -> None:
         self.completions, self.paid, self.off = completions, paid, off
+
+    def worth(self, columns: IntArray, b: IntArray, curvature: IntArray) -> IntArray:
+        """What the columns take off at most, less what they cost."""
+        sign = np.array([self.completions.sign[j] for j in columns.tolist()], dtype=np.int64)
+        reach = np.where(sign == 0, b, np.maximum(sign * b, 0))
+        price = np.array([self.paid[j] for j in columns.tolist()], dtype=np.int64)
+        return np.asarray(_over(reach, curvature) - price)
 
     def explore(self, inside: list[int], columns: IntArray, b: IntArray, G: IntArray, most: int, room: int) -> None:
         """Raise unless no set of up to `room` of the columns is below the claim; only those that take off more than
@@ -184,11 +247,11 @@ class Branch:
         room = min(room, columns.size)
         if room == 0:
             return
-        for at in np.flatnonzero(_over(b, G.diagonal()) - self.paid > most).tolist():
+        for at in np.flatnonzero(self.worth(columns, b, G.diagonal()) > most).tolist():
             self.completions.settle([*inside, int(columns[at])])
         while room > 1:
             curvature = _curvature(G, room) - self.off
-            left, leads = _leads(_over(b, curvature) - self.paid, most, room)
+            left, leads = _leads(self.worth(columns, b, curvature), most, room)
             leads = leads[:_AT_A_TIME]
             if leads.size == 0:
                 return
@@ -215,10 +278,10 @@ class Branch:
         """Column i in, and up to `room` - 1 of the columns `after`."""
         row, own = G[i, after], G[i, i]
         below = b[after] - row * b[i] // own
-        most = int(most) + self.paid - int(_over(b[i : i + 1], G[i : i + 1, i])[0])
+        most = int(most) + self.paid[int(columns[i])] - int(_over(b[i : i + 1], G[i : i + 1, i])[0])
         # What is left of diag(D) bounds what is left of G if D_i > 0.
-        worth = _over(below, curvature[after]) if curvature[i] > 0 else np.full(after.size, _INFINITE)
-        kept, leads = _leads(worth - self.paid, most, room - 1)
+        bounded = curvature[after] if curvature[i] > 0 else np.zeros(after.size, dtype=np.int64)
+        kept, leads = _leads(self.worth(columns[after], below, bounded), most, room - 1)
         if most >= 0 and leads.size == 0:
             return
         after, row, below = after[kept], row[kept], below[kept]

@@ -18,7 +18,7 @@ from parsifal.errors import InputError
 from parsifal.proof.certificate import CheckResult
 from parsifal.proof.choice import GroupCertificate
 from parsifal.proof.exact_arithmetic import FloatArray, IntArray, scaled
-from parsifal.proof.exact_checker import MOST_STEPS, gain
+from parsifal.proof.exact_checker import MOST_STEPS
 from parsifal.proof.exact_diagonal import NotSemidefinite
 from parsifal.proof.exact_input import Wrong, plain_value, read_matrix, require
 from parsifal.proof.exact_problem import FixArray, Frame, Problem, to_double
@@ -277,3 +277,17 @@ def _require_effort(c: GroupCertificate, digits: int) -> None:
             f"an exact check of these {c.records} records would take about {steps:.1e} steps, more than the limit of "
             f"{MOST_STEPS:.0e}; check without exact"
         )
+
+
+def gain(free: list[int], room: int, value: int, into: bool) -> int:
+    """How much D rises if a free group with a_j = value is decided the other way than it is fixed.
+
+    `free` are the positive a_j of the free groups in descending order, of which the first `room` count.
+    """
+    last = free[room - 1] if 0 < room <= len(free) else 0
+    counts = room > 0 and value > 0 and value >= last
+    if not into:
+        # In, it takes the place of the last one that counts.
+        return 0 if counts else last - value
+    following = free[room] if room < len(free) else 0
+    return value - following if counts else 0

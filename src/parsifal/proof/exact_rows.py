@@ -22,6 +22,18 @@ class ExactRows:
             for j, _ in row:
                 self.naming.setdefault(j, []).append(number)
 
+    def caps(self) -> tuple[dict[int, int], list[int]]:
+        """Rows of ones that share no column with an earlier such row: the number of the row of a column, and limits."""
+        group: dict[int, int] = {}
+        most: list[int] = []
+        for row, upper in zip(self.rows, self.upper):
+            columns = [j for j, _ in row]
+            plain = upper >= 0 and all(a == 1 for _, a in row) and len(set(columns)) == len(columns)
+            if plain and not group.keys() & set(columns):
+                group |= dict.fromkeys(columns, len(most))
+                most.append(upper)
+        return group, most
+
     def allow(self, support: IntArray) -> bool:
         """Whether every row holds for the support."""
         chosen = set(support.tolist())

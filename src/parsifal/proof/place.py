@@ -55,6 +55,8 @@ class Place:
 
     Attributes
     ----------
+    some : int array
+        Which of them have anything to say.
     rest : float
         Not above twice the objective of the columns in, less what their price adds; with `h` = 0 nothing is known,
         and it is -inf.
@@ -64,7 +66,7 @@ class Place:
         self.data, self.index = data, index
         block, ridge = data.X.take(index), data.ridge[index]
         # A column of zeros adds nothing to a span.
-        some = np.flatnonzero(block.any(axis=0) | (ridge > 0))
+        self.some = some = np.flatnonzero(block.any(axis=0) | (ridge > 0))
         self.q, self.terms = some.size, data.n + some.size
         # Roots that are a little too small: less of a ridge lowers every objective.
         roots = np.sqrt(ridge[some]) * (1 - 2.0**-51)

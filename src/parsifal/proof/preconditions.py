@@ -57,7 +57,6 @@ def plain(certificate: Certificate) -> Certificate:
     require(_rises(c.frame_column, c.frame_offset), "the columns of a frame are not in order")
     require(_rises(np.sort(c.twin_later), None), "a column is the later twin of two others")
     require(_bare(c, np.flatnonzero(c.kind == EXHAUSTED)), "an exhausted record has coefficients, fixings or children")
-    require(c.price.size == 0 or not np.any(c.kind == EXHAUSTED), "an exhausted record beside prices of single columns")
     return c
 
 

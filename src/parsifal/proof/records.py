@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from parsifal.proof.caps import Caps, Choice, largest
 from parsifal.proof.certificate import EXHAUSTED, Certificate, FloatArray, IntArray, fingerprint
 from parsifal.proof.completions import Completions
 from parsifal.proof.preconditions import Refused, require
@@ -78,7 +79,7 @@ class Records:
         for record in range(1, c.records):
             self.children[int(c.parent[record])].append(record)
         self.frames: dict[int, Frame] = {}
-        self.rows = SideRows(c)
+        self.rows, self.caps = SideRows(c), Caps(c)
         # Without a claim exhausted records are held to the objective, and tell what is below it.
         target = claim if claim > -np.inf else min(data.value(c.objective), _LARGEST)
         self.completions = Completions(c, data, target=target, strict=claim > -np.inf, effort=effort)
@@ -110,8 +111,9 @@ class Records:
         """The fixes after record r's fixings, and its bound on the supports that agreed with `fix` before them.
 
         Proves: with the columns in, and the largest positive terms of the free ones for the k - |in| places that are
-        left, ``base - sum of terms`` is not above any objective; nor is the parent's bound, nor the price of the
-        columns in (alpha = 0: every other part of the objective is nonnegative).
+        left (of those that caps on groups let go together), ``base - sum of terms`` is not above any objective; nor is
+        the parent's bound, nor the price of the columns in (alpha = 0: every other part of the objective is
+        nonnegative).
         """
         c = self.c
         if c.kind[r] == EXHAUSTED:
@@ -120,12 +122,14 @@ class Records:
         state = fix[point.columns]
         inside = np.flatnonzero(fix == 1)
         room = max(c.k - inside.size, 0)
-        free = np.sort(point.terms[(state == 0) & (point.terms > 0)])[::-1]
-        own = total(point.base, *(-point.terms[state == 1]), *(-free[:room]))
+        choice = self.caps.choose(point.terms, point.columns, fix, room) if self.caps.most.size else None
+        if choice is None:
+            choice = largest(point.terms, state, room)
+        own = total(point.base, *(-point.terms[state == 1]), *(-choice.terms))
         bound = max(inherited, self.data.price_of(inside), own)
         fixed = c.fixed_column[c.fixed_offset[r] : c.fixed_offset[r + 1]]
         if fixed.size:
-            fix = self.fix_columns(r, fixed, fix, point, free=free, room=room, own=own, bound=bound)
+            fix = self.fix_columns(r, fixed, fix, point, choice=choice, room=room, own=own, bound=bound)
         return fix, bound
 
     def exhausted(self, r: int, fix: FixArray, inherited: float) -> float:
@@ -149,7 +153,7 @@ class Records:
         fix: FixArray,
         point: DualPoint,
         *,
-        free: FloatArray,
+        choice: Choice,
         room: int,
         own: float,
         bound: float,
@@ -157,8 +161,8 @@ class Records:
         """The fixes with those of record r.
 
         Proves: supports with a column that is fixed out, or without one that is fixed in, are not below the claim.
-        Putting a column in displaces the last of those that were chosen; putting it out lets the next one in. With no
-        place left no support has a further column.
+        Putting a column in displaces the last of those that were chosen, or of its group; putting it out lets the next
+        one in (`caps.py`). With no place left no support has a further column.
         """
         j = np.abs(fixed) - 1
         at = np.searchsorted(point.columns, j)
@@ -166,11 +170,10 @@ class Records:
         require(np.all(known), f"record {r} fixes a column outside its frame")
         free_once = np.all(fix[j] == 0) and np.unique(j).size == j.size
         require(free_once, f"record {r} fixes a column that is not free")
-        value = point.terms[at]
-        last_in = float(free[room - 1]) if 0 < room <= free.size else 0.0
-        best_out = float(free[room]) if free.size > room else 0.0
-        with_it = np.where(value < last_in, _sum(own, last_in, -value), own) if room else np.full(j.size, np.inf)
-        chosen = (value > 0) & (value >= last_in) & (room > 0)
+        value, last_in, best_out = point.terms[at], choice.last_in[at], choice.best_out[at]
+        barred = choice.barred[at]
+        with_it = np.where(barred, np.inf, np.where(value < last_in, _sum(own, last_in, -value), own))
+        chosen = (value > 0) & (value >= last_in) & ~barred
         without_it = np.where(chosen, _sum(own, value, -best_out), own)
         opposite = np.where(fixed < 0, with_it, without_it)
         reached = np.fmax(opposite, bound)  # what is no number proves nothing

@@ -214,7 +214,7 @@ def _proof(content: Content) -> str:
         if content.checked is not None:
             rows.append(("certificate", html.escape(str(content.checked))))
         elif not certificate.complete:
-            rows.append(("certificate", "not checkable: the proof was too large to keep"))
+            rows.append(("certificate", "not checkable: the proof was too large to keep, or the time was up before it"))
         else:
             rows.append(("certificate", "not checked here"))
     return _section("proof", "The proof", claim + _grid([*pictures, _pairs(rows)]))

@@ -298,7 +298,9 @@ def _restore_root(root: Root, saved: Arrays, point: DualPoint) -> None:
         tightened = tighten(q, saved["diagonal"]) if saved["diagonal"].size else None
     else:
         # Columns are not saved: they are those of X, as its reads have shown.
-        reduced = hold(p, saved["reduced_index"], saved["reduced_fix"], root.memory_limit)
+        reduced = hold(
+            p, saved["reduced_index"], saved["reduced_fix"], root.memory_limit, alpha=point.vector, beta=point.beta
+        )
     root.restore(
         remainder=Remainder(reduced=reduced, tightened=tightened, v=saved["v"]),
         fix=saved["fix"],

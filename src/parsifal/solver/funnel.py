@@ -27,7 +27,7 @@ from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Solution
 from parsifal.proof.certificate import Certificate
 from parsifal.proof.checker import provable_bound
-from parsifal.proof.completions import OutOfEffort
+from parsifal.proof.supports import OutOfEffort
 from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.record import make_certificate
 from parsifal.solver.reuse import Handover

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.arrays import IntArray
-from parsifal.problem.problem import Problem
 from parsifal.proof.certificate import DUAL_VALUE, INDEPENDENCE, Certificate, fingerprint
 from parsifal.solver.root import ProofStep, Root
 from parsifal.solver.tree import SearchResult
@@ -26,26 +25,25 @@ _FLAT = ("parent", "column", "side", "frame", "kind")
 def make_certificate(root: Root, found: SearchResult | None, lower_bound: float, size_limit: float) -> Certificate:
     """Gather the proof that `lower_bound` holds; only the claim if the proof is larger than `size_limit` bytes."""
     problem, best = root.problem, root.incumbent
-    rules = problem.rules
     parts: Parts = {name: [] for name in _FLAT}
     for kind, values in _RAGGED.items():
         for name in (f"{kind}_count", *values):
             parts[name] = []
-    for number, step in enumerate(root.steps):
-        _add_step(parts, step, number)
-    complete = bool(root.steps) and (found is None or found.tree is not None)
-    if found is not None and found.tree is not None and root.reduced is not None:
-        _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
-    arrays = _gather(parts)
-    if not complete or sum(array.nbytes for array in arrays.values()) > size_limit:
+    complete = size_limit > 0 and bool(root.steps) and (found is None or found.tree is not None)
+    if complete:
+        for number, step in enumerate(root.steps):
+            _add_step(parts, step, number)
+        if found is not None and found.tree is not None and root.reduced is not None:
+            _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
+    arrays: dict[str, Any] = _gather(parts)
+    if sum(array.nbytes for array in arrays.values()) > size_limit:
         complete = False
         arrays = _gather({name: [] for name in parts})
     twins = np.empty((2, 0), dtype=np.int64) if found is None or not complete else found.twins
     return Certificate(
         shape=(problem.n, problem.p),
         k=problem.k,
-        penalty=problem.penalty if rules is None or rules.uniform else 0.0,
-        **_rules_of(problem),
+        **problem.stated,
         gamma=problem.gamma,
         forced_in=np.flatnonzero(problem.fix == 1).astype(np.int64),
         forced_out=np.flatnonzero(problem.fix == -1).astype(np.int64),
@@ -60,22 +58,6 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
         twin_earlier=twins[1],
         **arrays,
     )
-
-
-def _rules_of(problem: Problem) -> dict[str, Any]:
-    """What the certificate says of single columns: nothing where they are all alike."""
-    rules = problem.rules
-    if rules is None:
-        return {}
-    rows = rules.rows
-    return {
-        "price": np.zeros(0) if rules.uniform else rules.price,
-        "sign": rules.sign.astype(np.int64) if rules.signed else np.zeros(0, dtype=np.int64),
-        "row_offset": rows.offset,
-        "row_column": rows.column,
-        "row_coef": rows.coef,
-        "row_upper": rows.upper,
-    }
 
 
 def _add_step(parts: Parts, step: ProofStep, number: int) -> None:

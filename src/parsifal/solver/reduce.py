@@ -14,7 +14,7 @@ import numpy as np
 
 import parsifal._core as _core
 from parsifal.arrays import FixArray, FloatArray, IntArray
-from parsifal.bound.held import DistantColumns, HeldColumns, coarse_bytes, gather_columns, held_bytes
+from parsifal.bound.held import DistantColumns, HeldColumns, gather_columns, held_bytes, search_bytes
 from parsifal.bound.quadratic import Quadratic, Survivors
 from parsifal.bound.ridge_loss import fit_support
 from parsifal.bound.working_set import WorkingSet
@@ -25,12 +25,16 @@ from parsifal.problem.solution import Incumbent
 
 # A Gram matrix of this many columns is 200 MB, whatever the memory limit is.
 _ALWAYS_COLUMNS = 5000
+_ALWAYS_BYTES = 64e6  # of what a search keeps for every column
 _HELD_BYTES = 1 << 28
-# Up to so many columns, or columns a row, all products are computed at once: later they are needed anyway.
-_FEW_COLUMNS = 3000
+# Up to so many columns a row, or columns, all products are computed at once: later they are needed anyway. Beyond, with
+# so many columns a row and few rows, X fits into the processor's cache and its products do not.
 _COLUMNS_A_ROW = 4
-_MOST_COLUMNS = 0.9  # of the memory, for columns
+_ALWAYS_FEW, _FEW_COLUMNS = 1000, 3000
+_FEW_A_ROW = 20
+_MOST_COLUMNS = 0.8  # of the memory, for columns
 _CACHE_SHARE = 0.4  # of what the columns leave of the memory, for products of them
+_COPIES_SHARE = 0.6  # of the memory, for coarse copies of columns that do not fit themselves
 _MOMENT = 1 << 27  # multiplications of a fit
 
 
@@ -47,7 +51,8 @@ def most_columns(memory_limit: float) -> int:
 def gram_pays(problem: Problem, columns: int, memory_limit: float) -> bool:
     """Whether so many survivors are gathered as a Gram matrix, rather than held as columns; without a ridge there is no
     relaxation, and products are all that counts."""
-    few = columns <= max(_FEW_COLUMNS, _COLUMNS_A_ROW * problem.n) or not np.isfinite(problem.gamma)
+    most = max(_ALWAYS_FEW, _COLUMNS_A_ROW * problem.n, min(_FEW_COLUMNS, _FEW_A_ROW * problem.n))
+    few = columns <= most or not np.isfinite(problem.gamma)
     return few and columns <= most_columns(memory_limit)
 
 
@@ -147,13 +152,25 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     return gathered.shrink(gathered.fix)
 
 
-def columns_fit(problem: Problem, columns: int, memory_limit: float) -> bool:
-    """Whether so many columns can be searched: in memory, or at least a coarse copy of them."""
-    return coarse_bytes(problem.n, columns, threads=thread_limit()) <= _MOST_COLUMNS * room(memory_limit)
+def columns_fit(columns: int, memory_limit: float) -> bool:
+    """Whether so many columns can be searched: what a search keeps for each of them, wherever they are, has to fit."""
+    return search_bytes(columns, threads=1) <= max(_ALWAYS_BYTES, _MOST_COLUMNS * room(memory_limit))
 
 
-def hold(problem: Problem, index: IntArray, fix: FixArray, memory_limit: float) -> Reduced:
-    """Hold the columns `index`, of which `fix` says which are in, or a coarse copy where they do not fit."""
+def search_threads(columns: int, threads: int, memory_limit: float) -> int:
+    """How many of the threads can search so many columns within the memory: each keeps some numbers for every one."""
+    while threads > 1 and search_bytes(columns, threads=threads) > _MOST_COLUMNS * room(memory_limit):
+        threads -= 1
+    return threads
+
+
+def hold(
+    problem: Problem, index: IntArray, fix: FixArray, memory_limit: float, *, alpha: FloatArray, beta: FloatArray
+) -> Reduced:
+    """Hold the columns `index`, of which `fix` says which are in; where they do not fit, copies of as many as do.
+
+    `alpha` is the root's dual vector; `beta`, over all columns of X, says which of them come first.
+    """
     n, space = problem.n, room(memory_limit)
     free = space - held_bytes(n, index.size, threads=thread_limit(), k=problem.k)
     asked: dict[str, Any] = {"y": problem.y, "gamma": problem.gamma, "penalty": problem.penalty, "k": problem.k}
@@ -162,7 +179,19 @@ def hold(problem: Problem, index: IntArray, fix: FixArray, memory_limit: float) 
     if free >= (1 - _MOST_COLUMNS) * space:
         survivors = HeldColumns(columns=gather_columns(problem.design, index), cache=_CACHE_SHARE * free, **asked)
     else:
-        free = max(0.0, space - coarse_bytes(n, index.size, threads=thread_limit()))
-        share = 0.5 * _CACHE_SHARE * free
-        survivors = DistantColumns(design=problem.design, index=index, kept=share, cache=share, **asked)
+        threads = search_threads(index.size, thread_limit(), memory_limit)
+        free = max(0.0, space - search_bytes(index.size, threads=threads))
+        copies = min(index.size, int(_COPIES_SHARE * free / n))
+        copied = np.zeros(index.size, dtype=np.int8)
+        copied[np.argsort(-np.abs(beta[index]), kind="stable")[:copies]] = 1
+        share = 0.5 * _CACHE_SHARE * (free - n * copies)
+        survivors = DistantColumns(
+            design=problem.design,
+            index=index,
+            copied=copied,
+            reference=alpha,
+            kept=share,
+            cache=share,
+            **asked,
+        )
     return Reduced(problem=problem, index=index, fix=fix, survivors=survivors)

@@ -8,6 +8,7 @@ Only this module changes a `Root`; the rounds, the search and the checkpoint cal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +29,7 @@ from parsifal.solver.gap_policy import GapPolicy
 from parsifal.solver.reduce import Reduced
 
 _BEYOND_DOUBLE = 1e11
+_ALL_SUPPORTS = 1e7  # about a second of completions, if no bound spared any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,11 +161,20 @@ class Root:
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
 
-        It is not where the fit is nearly perfect; but then the relaxation hardly needs tightening.
+        It is not where the fit is nearly perfect; but then the relaxation hardly needs tightening. Without a ridge
+        tightening is what makes a relaxation possible, which does not pay where all supports can be gone through.
         """
+        if np.isinf(self.problem.gamma) and self._supports(columns) <= _ALL_SUPPORTS:
+            return False
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
-        return 30 * sum_unit(self.problem.n + columns) * size <= 0.05 * allowed
+        return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
+
+    def _supports(self, columns: int) -> int:
+        """How many there are of the largest size, if so many columns are left."""
+        forced = int(np.count_nonzero(self.problem.fix == 1))
+        free = max(0, columns - forced)
+        return math.comb(free, min(free, self.problem.k - forced))
 
     @property
     def reduced(self) -> Reduced | None:
@@ -176,6 +187,10 @@ class Root:
     @property
     def v(self) -> FloatArray | None:
         return None if self.remainder is None else self.remainder.v
+
+    def holds(self, support: IntArray) -> bool:
+        """Whether the incumbent has these columns: fitting them once more would give it again."""
+        return support.size == self.incumbent.support.size and np.array_equal(np.sort(support), self.incumbent.support)
 
     # ---- What changes it
 

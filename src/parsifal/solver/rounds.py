@@ -17,7 +17,7 @@ from parsifal.bound.dual import DualPoint
 from parsifal.bound.held import HeldColumns
 from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
 from parsifal.bound.quadratic import Quadratic
-from parsifal.bound.tightening import Tightened, strain, tighten_all
+from parsifal.bound.tightening import Tightened, strain, tighten, tighten_all
 from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.deadline import TimeUp, limited, seconds_left
 from parsifal.errors import InputError
@@ -28,12 +28,16 @@ from parsifal.solver.root import Remainder, Root
 
 # An open gap beyond this is often an incumbent's fault: worth random restarts before a tree grows.
 _RESTART_GAP = 0.01
+_WIDE_GAP = 0.2  # by which all of the restarts are worth their time
 
 # Seconds that the first round gets however short the limit: an answer without it would be the warm start and no bound.
 _FIRST_ROUND = 0.2
 # Squares of smaller norms are no longer exact in all their digits.
 _LEAST_NORM = 1e-140
 _COLUMNS_AT_ONCE = 256
+# Without a ridge so few columns and places are gone through at the root of the search, which needs nothing before it.
+_FEW_COLUMNS, _FEW_PLACES = 32, 10
+_FEW_WALKED = 5000  # columns, all products of which are computed in a moment
 
 
 def solve_root(
@@ -61,10 +65,10 @@ def solve_root(
             elif not _begin_with(root, work, handover):
                 _read_rounds(root, work, deadline, report, handover)
             if not root.done and time.monotonic() < deadline:
-                if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
-                    _reduced_rounds(root, work, deadline, report)
-                elif np.isfinite(root.problem.gamma):
+                if np.isfinite(root.problem.gamma) and not _gram_pays(root):
                     _hold_columns(root, work, report, handover)
+                if not root.done and _gram_pays(root):
+                    _reduced_rounds(root, work, deadline, report)
     except TimeUp:
         root.cut_short()
     finally:
@@ -73,6 +77,10 @@ def solve_root(
             solves=0 if held is None else max(0, held.solves - solves),
             largest_square=0.0 if held is None else float(np.diag(held.gram).max(initial=0.0)),
         )
+
+
+def _gram_pays(root: Root) -> bool:
+    return gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit)
 
 
 def _refuse_underflow(root: Root, norms: FloatArray) -> None:
@@ -157,13 +165,28 @@ def _improve_on_working_set(root: Root, work: WorkingSet, last: Round) -> None:
 
 
 def _offer_best(root: Root, work: WorkingSet, support: IntArray) -> None:
+    if root.holds(work.index[support]):
+        return
     columns = None if work.columns is None else work.columns[:, support]
     root.offer(fit_in_time(root.problem, work.index[support], columns))
+
+
+def _offer_reduced(root: Root, reduced: Reduced, support: IntArray) -> None:
+    if not root.holds(reduced.index[support]):
+        root.offer(reduced.fit(support))
 
 
 def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArray, index: IntArray) -> list[IntArray]:
     """Supports worth improving: the relaxation rounded, and the incumbent."""
     return [round_relaxation(s, v, fix, q.k), *_incumbent_in(root, fix, index)]
+
+
+def _restarts(root: Root, size: int, s: FloatArray) -> int:
+    """How many random restarts a relaxation is worth, over so many columns: the more, the wider the gap."""
+    p = root.problem
+    gap = relative_gap(root.incumbent.objective, root.lower_bound)
+    most = restart_count(size, min(p.k, int(np.count_nonzero(s > 0))), ruled=p.rules is not None)
+    return max(16, int(most * min(1.0, gap / _WIDE_GAP)))
 
 
 def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
@@ -182,6 +205,12 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     restarted = False
     if np.isinf(p.gamma):
         m = reduced.index.size
+        starts = _incumbent_in(root, reduced.fix, reduced.index)
+        _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
+        if m <= _FEW_COLUMNS and p.k <= _FEW_PLACES:
+            root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(m)))
+            return
+        # Whether it pays depends on how good a fit there is.
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
     while True:
         if tightened is None and np.isinf(p.gamma):
@@ -199,13 +228,13 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         try:
             with suppress(TimeUp):
                 starts = _starts(root, reduced.quadratic, reduced.fix, node.s, v, reduced.index)
-                root.offer(reduced.fit(best_support(reduced.quadratic, reduced.fix, starts)))
+                _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
                 gap = relative_gap(root.incumbent.objective, max(root.lower_bound, node.bound))
                 missed = node.stop != "cutoff" and gap > max(_RESTART_GAP, root.rel_gap)
                 if missed and not restarted and time.monotonic() < deadline:
                     restarted = True
-                    count = restart_count(reduced.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
-                    root.offer(reduced.fit(reduced.quadratic.restarts(reduced.fix, node.s, count)))
+                    count = _restarts(root, reduced.index.size, node.s)
+                    _offer_reduced(root, reduced, reduced.quadratic.restarts(reduced.fix, node.s, count))
         finally:
             root.leave(Remainder(reduced=reduced, tightened=tightened, v=v))
             new, count = root.fix_with(dual, reduced.fix, reduced.index, diagonal, q.gamma)
@@ -213,49 +242,80 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         if root.done or count < 0 or time.monotonic() >= deadline:
             return
         if count > 0:
-            v = v[new >= 0]
-            reduced = reduced.shrink(new)
+            v, reduced = v[new >= 0], reduced.shrink(new)
         m = reduced.index.size
         can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
-        if count > 0 and (tightened is None or can_tighten):
-            tightened = tighten_all(reduced.quadratic) if can_tighten else None
-        elif tightened is None and can_tighten:
+        if count > 0 and can_tighten:
+            tightened = tighten_all(reduced.quadratic)
+        elif count > 0 and tightened is not None:
+            # A better incumbent has ruled it out; what these columns had to give they still have.
+            tightened = tighten(reduced.quadratic, tightened.diagonal[new >= 0])
+        elif count == 0 and tightened is None and can_tighten:
             tightened = tighten_all(reduced.quadratic)
             if tightened is None:
                 return
-        else:
+        elif count == 0:
             return
 
 
 def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], handover: Handover) -> None:
-    """Hand the survivors on as columns: nothing is left to do here but to look for a better incumbent."""
-    p = root.problem
+    """Hand the survivors on as columns: nothing is left to do but to look for a better incumbent, and to fix by it."""
     before = root.incumbent.objective
     q, fix = work.quadratic(), root.fix[work.index]
     node = q.relax(fix, work.v, cutoff=root.cutoff, tolerance=0.1 * (root.target - root.cutoff))
     root.count(node.solves)
-    if relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap):
+    missed = relative_gap(root.incumbent.objective, root.lower_bound) > max(_RESTART_GAP, root.rel_gap)
+    few = int(np.count_nonzero(root.fix >= 0)) <= _FEW_WALKED
+    if missed and not few:
         # On the working set, whose products are at hand.
-        count = restart_count(work.index.size, min(p.k, int(np.count_nonzero(node.s > 0))))
-        _offer_best(root, work, q.restarts(fix, node.s, count))
-        if root.incumbent.objective < before and handover.points:
-            root.fix_with(handover.points[-1].priced(p, root.fix), root.fix, None, None)
-            report(root)
-    index = np.flatnonzero(root.fix >= 0).astype(np.int64)
-    if root.done or not columns_fit(p, index.size, root.memory_limit):
+        _offer_best(root, work, q.restarts(fix, node.s, _restarts(root, work.index.size, node.s)))
+        if root.incumbent.objective < before:
+            _fix_again(root, handover, report)
+    if root.done or not _leave_held(root, work, node.v, handover):
         return
-    reduced = hold(p, index, root.fix[index], root.memory_limit)
-    v = np.zeros(reduced.index.size)
-    inside = np.isin(work.index, reduced.index)
-    v[np.searchsorted(reduced.index, work.index[inside])] = node.v[inside]
-    root.leave(Remainder(reduced=reduced, tightened=None, v=v))
+    reduced, before = root.reduced, root.incumbent.objective
     # The support may gain by a column outside the working set; with columns that have to be read, that would take long.
-    starts = _incumbent_in(root, reduced.fix, reduced.index) if isinstance(reduced.survivors, HeldColumns) else []
-    for start in starts:
-        support, value = reduced.survivors.local_search(reduced.fix, start)
-        if value < root.incumbent.objective:
-            root.offer(reduced.fit(support))
+    if reduced is not None and isinstance(reduced.survivors, HeldColumns):
+        for start in _incumbent_in(root, reduced.fix, reduced.index):
+            support, value = reduced.survivors.local_search(reduced.fix, start)
+            if value < root.incumbent.objective:
+                root.offer(reduced.fit(support))
+        if missed and few:
+            s = _spread(work, node.s, reduced.index)
+            root.offer(reduced.fit(reduced.survivors.restarts(reduced.fix, s, _restarts(root, s.size, s))))
+            if root.incumbent.objective < before and _fix_again(root, handover, report) and not root.done:
+                _leave_held(root, work, node.v, handover)
     report(root)
+
+
+def _spread(work: WorkingSet, values: FloatArray, index: IntArray) -> FloatArray:
+    """Values on the working set as values on the columns `index`, in order; zero elsewhere."""
+    out = np.zeros(index.size)
+    inside = np.isin(work.index, index)
+    out[np.searchsorted(index, work.index[inside])] = values[inside]
+    return out
+
+
+def _leave_held(root: Root, work: WorkingSet, v: FloatArray, handover: Handover) -> bool:
+    """Hold the columns that are left, for the search; whether they fit."""
+    p = root.problem
+    index = np.flatnonzero(root.fix >= 0).astype(np.int64)
+    if not columns_fit(index.size, root.memory_limit):
+        return False
+    beta = handover.points[-1].beta if handover.points else root.first_beta
+    reduced = hold(p, index, root.fix[index], root.memory_limit, alpha=work.alpha, beta=beta)
+    _ = reduced.survivors.compiled  # here, since it may take a read, and the deadline is known
+    root.leave(Remainder(reduced=reduced, tightened=None, v=_spread(work, v, reduced.index)))
+    return True
+
+
+def _fix_again(root: Root, handover: Handover, report: Callable[[Root], None]) -> int:
+    """Fix what the last point that was read allows by a better incumbent; how many columns (-1: all is decided)."""
+    if not handover.points:
+        return 0
+    _, count = root.fix_with(handover.points[-1].priced(root.problem, root.fix), root.fix, None, None)
+    report(root)
+    return count
 
 
 def _improve_without_relaxation(root: Root, reduced: Reduced) -> None:
@@ -263,11 +323,13 @@ def _improve_without_relaxation(root: Root, reduced: Reduced) -> None:
     q = reduced.quadratic
     root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(q.size)))
     with suppress(TimeUp):
-        root.offer(reduced.fit(best_support(q, reduced.fix, _incumbent_in(root, reduced.fix, reduced.index))))
+        starts = _incumbent_in(root, reduced.fix, reduced.index)
+        _offer_reduced(root, reduced, best_support(q, reduced.fix, starts))
         # Restarts draw from the columns that explain most by themselves.
         squares = np.maximum(np.diag(q.gram), np.finfo(np.float64).tiny)
         alone = (q.beta0 + q.gram @ q.v0) ** 2 / squares
         likely = np.argsort(-alone)[: max(50, 4 * min(q.k, q.size))]
         s = np.zeros(q.size)
         s[likely] = min(1.0, q.k / likely.size)
-        root.offer(reduced.fit(q.restarts(reduced.fix, s, min(30, restart_count(q.size, min(q.k, q.size))))))
+        count = min(30, restart_count(q.size, min(q.k, q.size)))
+        _offer_reduced(root, reduced, q.restarts(reduced.fix, s, count))

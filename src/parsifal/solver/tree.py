@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 import parsifal._core as _core
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.bound.held import DistantColumns, HeldColumns
+from parsifal.bound.held import DistantColumns, HeldColumns, search_bytes
 from parsifal.bound.quadratic import Quadratic
 from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
 from parsifal.solver.checkpoint import Checkpoint
-from parsifal.solver.reduce import Reduced, room
+from parsifal.solver.reduce import Reduced, room, search_threads
 from parsifal.solver.root import Root
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
@@ -28,6 +28,9 @@ _HELD_BYTES = 1 << 28
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
+_DIVE = 0.1  # part of the gap
+_AT_ONCE = 1024  # columns
+_PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -65,6 +68,8 @@ def run_search(
     q = reduced.survivors
     diagonal = np.zeros(q.size) if root.tightened is None else root.tightened.diagonal
     started = time.monotonic()
+    if isinstance(q, DistantColumns):
+        threads = search_threads(q.size, threads, memory_limit)
     twin = np.full(q.size, -1, dtype=np.int64)
     # Twins only save work: where finding them takes too long, the search does without.
     with suppress(TimeUp), limited(deadline=started + time_limit, threads=threads):
@@ -77,15 +82,13 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         branching=BRANCHING[branching],
-        memory_limit=max(_LEAST_MEMORY, room(memory_limit) - q.nbytes),
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
-        # They need the products of all columns.
-        completions=root.problem.rules is None
-        and root.problem.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and isinstance(q, Quadratic),
+        # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
+        dive=_DIVE if isinstance(q, Quadratic) else 0.0,
+        **_memory_options(root, reduced, threads, memory_limit),
     )
     try:
         r = _core.search(
@@ -121,6 +124,24 @@ def run_search(
         tree=r if r["complete"] else None,
         twins=np.stack([reduced.index[twin >= 0], reduced.index[twin[twin >= 0]]]),
     )
+
+
+def _memory_options(root: Root, reduced: Reduced, threads: int, memory_limit: float) -> dict[str, Any]:
+    """What the memory leaves for open nodes, and whether it has room for completions."""
+    q, p = reduced.survivors, root.problem
+    taken = float(q.nbytes)
+    products = 0.0
+    if not isinstance(q, Quadratic):
+        taken += search_bytes(q.size, threads=threads, k=p.k)
+        # Completions need the products of all columns, and a copy on the way, at hand or not.
+        products = 16.0 * q.size**2
+    completions = (
+        p.gamma * root.largest_square > _COMPLETIONS_ABOVE
+        and products <= _PRODUCTS_SHARE * memory_limit
+        and not isinstance(q, DistantColumns)
+    )
+    taken += products if completions else 0.0
+    return {"memory_limit": max(_LEAST_MEMORY, room(memory_limit) - taken), "completions": completions}
 
 
 def _data(reduced: Reduced) -> FloatArray | None:
@@ -175,14 +196,30 @@ def _same_rules(reduced: Reduced, first: int, later: int, side: int) -> bool:
     return bool(rules.price[i] == rules.price[j] and rules.sign[i] == side * rules.sign[j])
 
 
+def _alike(columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Columns that may equal another up to sign: those that a random direction does not tell apart."""
+    n, m = columns.shape
+    direction = np.random.default_rng(0).standard_normal(n)
+    sizes, norms = np.empty(m), np.empty(m)
+    for start in range(0, m, _AT_ONCE):
+        check_time()
+        part = columns[:, start : start + _AT_ONCE].astype(np.float64)
+        sizes[start : start + _AT_ONCE] = np.abs(direction @ part)
+        norms[start : start + _AT_ONCE] = np.abs(part).max(axis=0, initial=0.0)
+    order = np.argsort(sizes)
+    near = np.diff(sizes[order]) <= 1e-12 * n * np.maximum(norms[order[1:]], norms[order[:-1]])
+    alike = np.zeros(m, dtype=bool)
+    alike[order[1:]] = near
+    alike[order[:-1]] |= near
+    return alike
+
+
 def _equal_columns(reduced: Reduced, columns: npt.NDArray[Any]) -> IntArray:
     """`twins` of columns that are at hand."""
     twin = np.full(columns.shape[1], -1, dtype=np.int64)
-    free = _exchangeable(reduced)
+    free = _exchangeable(reduced) & _alike(columns)
     last: dict[bytes, int] = {}
     for j in np.flatnonzero(free):
-        if j % 1024 == 0:
-            check_time()
         column = columns[:, j]
         first = column[np.flatnonzero(column)[:1]]
         if first.size == 0:

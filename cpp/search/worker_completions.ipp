@@ -1,0 +1,183 @@
+// Definitions of worker.hpp: going through completions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "search/worker.hpp"
+
+namespace parsifal {
+
+namespace worker_detail {
+
+// Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
+// before the rest is handed back, and at a node with a relaxation, beside it.
+constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
+// A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
+// children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
+constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
+// Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
+constexpr double most_crowded = 1.5;
+// In a frame of so few columns, about what the relaxation has cost.
+constexpr Index small_frame = 100;
+// So few columns are gone through at once (completion_whole.cpp), which takes less than a node or two.
+constexpr Index few_columns = 32;
+
+inline bool crowded(Index room, Index columns, Index rank) {
+    const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(static_cast<double>(columns)));
+    return crowd > most_crowded * std::sqrt(static_cast<double>(rank));
+}
+
+}  // namespace worker_detail
+
+template <NodeModel Model>
+int Worker<Model>::note(const Node<Frame>& node, const Decision& decision, RecordKind kind, double bound) {
+    if (tree_.options().certificate_limit <= 0) return -1;
+    return tree_.record({decision.parent, decision.column, decision.side, node.frame->id, bound, {}, {}, {}, kind});
+}
+
+// A node of a frame that has no relaxation: its completions are gone through when its turn comes.
+template <NodeModel Model>
+auto Worker<Model>::unrelaxed(const FramePtr& frame, Fixes fix, const Decision& decision, int depth, double bound)
+    -> NodePtr {
+    auto node = std::make_unique<Node<Frame>>();
+    node->frame = frame;
+    node->fix = std::move(fix);
+    node->depth = depth;
+    node->bound = std::max(bound, 0.0);  // no objective is below zero
+    node->record = note(*node, decision, RecordKind::dual_value, node->bound);
+    return node;
+}
+
+// Beside the relaxation: whether the node's completions are gone through for what the relaxation has cost.
+template <NodeModel Model>
+bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
+    const Index room = tree_.model().room(node.fix);
+    if (!tree_.options().completions) return false;
+    // Where products would have to be computed for it, only with a chance.
+    if (!tree_.model().root().quadratic() && worker_detail::crowded(room, node.fix.size(), tree_.options().rank))
+        return false;
+    if (!tree_.attempts().worth(room, tree_.nodes())) return false;
+    double system = 30.0 * static_cast<double>(node.frame->size());
+    if (node.frame->size() <= worker_detail::small_frame) {
+        const auto active = static_cast<double>((solver_->v().array() != 0).count());
+        system += active * active * active;
+    }
+    const double work = worker_detail::least_work + solves * system;
+    const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
+    // Where a set is beyond inner products, the relaxation may still bound it.
+    const bool closed = answer.closed && answer.resolved;
+    tree_.attempts().learn(room, closed);
+    if (!answer.support.empty()) offer(node.fix, answer.support);
+    if (!closed) return false;
+    note(node, again(node), RecordKind::exhausted, answer.bound);
+    tree_.prune(answer.bound);
+    return true;
+}
+
+// Whether the root is closed by its completions, or, if the relaxation says little, made a node that has none.
+template <NodeModel Model>
+bool Worker<Model>::completes_root(Node<Frame>& node) {
+    const double objective = tree_.objective();
+    const Index room = tree_.model().room(node.fix);
+    if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
+    const bool says_little = objective - node.bound > worker_detail::wide_gap * std::abs(objective) &&
+                             !worker_detail::crowded(room, node.fix.size(), tree_.options().rank);
+    if (!says_little && node.fix.size() > worker_detail::few_columns) return false;
+    Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
+    if (!answer.support.empty()) offer(node.fix, answer.support);
+    if (!answer.resolved) return false;
+    if (answer.closed) {
+        note(node, again(node), RecordKind::exhausted, answer.bound);
+        tree_.prune(answer.bound);
+        return true;
+    }
+    const auto all = static_cast<double>(answer.branch.size()), done = static_cast<double>(answer.done);
+    if (says_little && done > 0 && answer.work * all / done < worker_detail::most_in_all) {
+        tree_.prune(answer.closed_bound);
+        node.candidates.clear();
+        node.branch = std::move(answer.branch);
+        node.done = answer.done;
+    }
+    return false;
+}
+
+// Goes through the completions of a node; what takes too long is handed back as nodes: one column in, those before it
+// out.
+template <NodeModel Model>
+auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
+    std::vector<NodePtr> open;
+    if constexpr (CompletingSolver<Solver>) {
+        enter(node->frame);
+        const Gap& gap = tree_.options().gap;
+        double closed = tree_.cutoff(), spent = 0;
+        if (node->branch.empty()) {
+            Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, worker_detail::most_work);
+            if (!answer.support.empty()) offer(node->fix, answer.support);
+            node->bound = std::max(node->bound, answer.bound);
+            closed = answer.closed_bound;
+            tree_.prune(closed);
+            if (answer.closed || (answer.branch.empty() && !tree_.halted())) {
+                note(*node, again(*node), RecordKind::exhausted, closed);
+                return open;
+            }
+            if (answer.branch.empty()) {
+                // Stopped: nothing is known of it, and it stays open.
+                open.push_back(std::move(node));
+                return open;
+            }
+            node->branch = std::move(answer.branch);
+            node->done = answer.done;
+        }
+        for (size_t at = 0; at < node->branch.size(); ++at) {
+            if (tree_.halted() || spent > worker_detail::chain_work) {
+                // Without the columns that are out by now, all the rest may be closed at once.
+                node->branch.clear();
+                node->done = 0;
+                open.push_back(std::move(node));
+                return open;
+            }
+            const Index position = node->branch[at], column = node->frame->columns[static_cast<size_t>(position)];
+            const bool last = at + 1 == node->branch.size();
+            if (node->fix[position] == 0) {
+                Fixes fix = decide(*node, position, 1);
+                const Decision in{node->record, column, 1};
+                if (possible(*node->frame, fix)) {
+                    double bound = closed;
+                    bool shut = at < node->done;
+                    if (!shut) {
+                        const auto answer = solver_->complete(fix, tree_.objective(), gap, worker_detail::child_work);
+                        spent += answer.work;
+                        if (!answer.support.empty()) offer(fix, answer.support);
+                        shut = answer.closed;
+                        bound = answer.bound;
+                    }
+                    if (shut) {
+                        note(*node, in, RecordKind::exhausted, bound);
+                        tree_.prune(bound);
+                    } else {
+                        open.push_back(
+                            unrelaxed(node->frame, std::move(fix), in, node->depth + 1, std::max(node->bound, bound)));
+                    }
+                }
+                const int parent = node->record;
+                node->fix = decide(*node, position, -1);
+                // Also where side constraints leave nothing: a record says which column was decided on.
+                const bool ends = !possible(*node->frame, node->fix) || last;
+                node->record = note(*node, {parent, column, -1}, ends ? RecordKind::exhausted : RecordKind::dual_value,
+                                    node->bound);
+                if (ends) return open;
+            } else if (last) {
+                note(*node, again(*node), RecordKind::exhausted, closed);
+            }
+        }
+    } else {
+        // Otherwise it would be dropped, and its supports with it.
+        throw std::logic_error("a node without candidates, and no way to go through its completions");
+    }
+    return open;
+}
+
+}  // namespace parsifal
