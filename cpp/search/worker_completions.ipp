@@ -22,8 +22,6 @@ constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
 constexpr double most_crowded = 1.5;
 // In a frame of so few columns, about what the relaxation has cost.
 constexpr Index small_frame = 100;
-// So few columns are gone through at once (completion_whole.cpp), which takes less than a node or two.
-constexpr Index few_columns = 32;
 
 inline bool crowded(Index room, Index columns, Index rank) {
     const double crowd = static_cast<double>(room - 1) * std::sqrt(2 * std::log(static_cast<double>(columns)));
@@ -83,9 +81,8 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     const double objective = tree_.objective();
     const Index room = tree_.model().room(node.fix);
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
-    const bool says_little = objective - node.bound > worker_detail::wide_gap * std::abs(objective) &&
-                             !worker_detail::crowded(room, node.fix.size(), tree_.options().rank);
-    if (!says_little && node.fix.size() > worker_detail::few_columns) return false;
+    if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
+    if (worker_detail::crowded(room, node.fix.size(), tree_.options().rank)) return false;
     Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!answer.resolved) return false;
@@ -95,7 +92,7 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
         return true;
     }
     const auto all = static_cast<double>(answer.branch.size()), done = static_cast<double>(answer.done);
-    if (says_little && done > 0 && answer.work * all / done < worker_detail::most_in_all) {
+    if (done > 0 && answer.work * all / done < worker_detail::most_in_all) {
         tree_.prune(answer.closed_bound);
         node.candidates.clear();
         node.branch = std::move(answer.branch);

@@ -8,7 +8,7 @@ from bad_input.calls import Table
 # The calls; then by parameter, an expression for the argument and the message in full.
 SOLVING: Table = [
     (
-        ["solve", "path"],
+        ["solve", "path", "k_best"],
         {
             "fit_intercept": {
                 "'no'": "fit_intercept must be True or False, not 'no'",

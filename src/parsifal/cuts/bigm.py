@@ -179,7 +179,7 @@ def _run(start: Start, options: CutOptions, report: Report) -> tuple[CutResult, 
     planes.visit(np.flatnonzero(np.isin(index, start.incumbent.support)).astype(np.int64))
     half = p.empty_objective
     planes.scale = (max(planes.objective, 1e-4 * half) or 1.0) / UNIT
-    model = MasterModel(choices=choices, price=planes.price / planes.scale, floor=0.0, big_m=np.ones(index.size))
+    model = MasterModel(choices=choices, price=planes.scaled_price, floor=0.0, big_m=np.ones(index.size))
     points = [ridge(X, p.y, p.gamma)]
     if start.relaxation is not None:
         points.append(start.relaxation.coef[index])

@@ -142,7 +142,7 @@ def cutting_plane(
     empty = value if relaxed is None else planes.gradient_at(np.zeros(oracle.size))[0]
     planes.scale = (max(planes.objective, _PERFECT * empty) or 1.0) / UNIT
 
-    model = MasterModel(choices=choices, price=planes.price / planes.scale, floor=floor / planes.scale)
+    model = MasterModel(choices=choices, price=planes.scaled_price, floor=floor / planes.scale)
     return run_loop(
         planes,
         model,

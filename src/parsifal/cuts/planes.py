@@ -69,6 +69,12 @@ class Planes:
         self._seen: dict[bytes, tuple[float, FloatArray]] = {}
         self.cut_supports: set[bytes] = set()
 
+    @property
+    def scaled_price(self) -> FloatArray:
+        """The prices in the master's scale, infinite where that is too small for them."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.price / self.scale)
+
     # The loss
 
     def visit(self, support: IntArray) -> float:

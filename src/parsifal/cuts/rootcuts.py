@@ -78,7 +78,7 @@ def root_cuts(planes: Planes, relaxed: FloatArray | None, most: int, deadline: f
     choices = planes.choices
     if most <= 0:
         return []
-    price = planes.price / planes.scale
+    price = planes.scaled_price
     inner = planes.incumbent()[0] if relaxed is None else relaxed
     value, cut = planes.cut_at(inner)
     cuts = [cut]

@@ -288,7 +288,7 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         design = self._check_X(X, reset=reset, finite=False)
         n = design.shape[0]
         check_target_like(y, n, type(self).__name__)
-        if np.ndim(y) == 2:
+        if np.asarray(y).ndim == 2:
             # scikit-learn's words, at the user's line.
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; pass y.ravel(), or one column of a frame",
