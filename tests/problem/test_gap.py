@@ -185,11 +185,12 @@ def test_an_estimator_warns_where_precision_leaves_much_open() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         assert model.fit(X, y).status_ == "precision"
-    # Too many columns at a time for the bounds that need no ridge, and a ridge that double precision does not see.
-    X = np.random.default_rng(0).standard_normal((14, 13))
-    huge = pf.SparseRegressor(12, gamma=1e300, fit_intercept=False)
+    # Too many columns at a time for the bounds that need no ridge, all together fit perfectly, and double precision does
+    # not see the ridge.
+    X = np.random.default_rng(0).standard_normal((8, 10))
+    huge = pf.SparseRegressor(7, gamma=1e300, fit_intercept=False)
     with pytest.warns(ConvergenceWarning, match="as far as double precision reaches"):
-        huge.fit(X, X @ np.ones(13) + np.sin(np.arange(14.0)))
+        huge.fit(X, X @ np.ones(10) + np.sin(np.arange(8.0)))
 
 
 # ---- Every method
