@@ -64,7 +64,7 @@ class ExactCompletions:
 
     def hold(self, columns: list[int]) -> None:
         """Make the matrix of these columns and y, the ridge on its diagonal, times a number that makes it whole."""
-        if not self.place_of.keys() >= set(columns):
+        if self.matrix.size == 0 or not self.place_of.keys() >= set(columns):
             if len(columns) > MOST_COLUMNS:
                 raise InputError(
                     f"an exact check takes at most {MOST_COLUMNS} columns at an exhausted record, not {len(columns)}; "
