@@ -180,3 +180,14 @@ def test_a_perfect_fit_that_is_not_allowed() -> None:
         assert found.objective > 1e-3
         assert found.check(X, y)
         assert found.check(X, y, exact=True)
+
+
+def test_nothing_but_y_is_left() -> None:
+    """Every column is out: an exhausted record is about the empty support, in both checks."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    proof = pf.solve(X, y, k=2, gamma=np.inf, force_out=[0, 1, 2]).certificate
+    assert proof.objective == pytest.approx(0.5 * float(y @ y))
+    for exact in (False, True):
+        assert pf.check(proof, X, y, exact=exact)
+        assert not pf.check(replace(proof, lower_bound=1.01 * proof.objective), X, y, exact=exact)

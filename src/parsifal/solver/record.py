@@ -82,7 +82,10 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
     """The search tree, whose columns are positions in `index`, hung below the root's last record."""
     frames = len(parts["frame_count"])
     parts["parent"].append(np.where(tree["parent"] < 0, below - 1, tree["parent"] + below))
-    parts["column"].append(np.where(tree["column"] < 0, -1, index[np.maximum(tree["column"], 0)]))
+    decided = tree["column"] >= 0
+    column = np.full(decided.size, -1, dtype=np.int64)
+    column[decided] = index[tree["column"][decided]]
+    parts["column"].append(column)
     parts["side"].append(tree["side"])
     parts["frame"].append(tree["frame"] + frames)
     parts["kind"].append(tree.get("kind", np.full(tree["parent"].size, DUAL_VALUE)))
