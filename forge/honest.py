@@ -34,7 +34,7 @@ def drafts(problem: ForgeProblem, rng: np.random.Generator, solve: Any) -> list[
         options = {**problem.options, "gamma": problem.question.gamma * float(10 ** rng.uniform(-3, 3)), **LIMITS}
         with contextlib.suppress(pf.ParsifalError):
             out += _of(pf.solve(problem.X, problem.y, **options), "honest at another gamma")
-    if np.isfinite(problem.question.gamma) and rng.random() < 0.6:
+    if rng.random() < 0.6:
         with contextlib.suppress(pf.ParsifalError):
             found = pf.solve(problem.X, problem.y, fit_intercept=False, **_asked(problem, rng), **LIMITS)
             out += _of(found, "honest, asked")
@@ -48,11 +48,21 @@ def _asked(problem: ForgeProblem, rng: np.random.Generator) -> dict[str, Any]:
         options["sign"] = rng.integers(-1, 2, p) if rng.random() < 0.6 else 1
     if rng.random() < 0.5:
         options["penalty"] = nearest(problem.referee.half) * rng.choice([0.0, 0.01, 0.1], p) * rng.random(p)
-    if p > 2 and rng.random() < 0.6:
-        a, b, c = (int(j) for j in rng.permutation(p)[:3])
-        kinds = [AtMost([a, b, c], 1), Exclude(a, b), Implies(a, [b, c]), Implies(a, [b, c], any=True)]
-        options["constraints"] = [kinds[int(rng.integers(len(kinds)))]]
+    if p > 2 and rng.random() < 0.7:
+        order = [int(j) for j in rng.permutation(p)]
+        a, b, c = order[:3]
+        kinds = [[AtMost([a, b, c], 1)], [Exclude(a, b)], [Implies(a, [b, c])], [Implies(a, [b, c], any=True)]]
+        kinds += 2 * [_caps(order, rng)]
+        options["constraints"] = kinds[int(rng.integers(len(kinds)))]
     return options
+
+
+def _caps(order: list[int], rng: np.random.Generator) -> list[Any]:
+    """At most one or two of each group: disjoint ones, which the bound counts, and perhaps one across them."""
+    size = int(rng.integers(2, 5))
+    parts = [order[at : at + size] for at in range(0, len(order), size)]
+    across = [order[1::size]] if rng.random() < 0.3 else []
+    return [AtMost(part, int(rng.integers(1, 3))) for part in parts + across if len(part) > 1]
 
 
 def bare(problem: ForgeProblem) -> Draft:

@@ -62,7 +62,7 @@ def _path(problem: ForgeProblem) -> list[Fault]:
     q = problem.question
     ks = range(max(1, len(q.forced_in)), q.k + 1)
     path = pf.path(problem.X, problem.y, ks, **_options(q), **LIMITS)
-    questions = [Question(q.gamma, k, q.penalty, q.forced_in, q.forced_out) for k in ks]
+    questions = [replace(q, k=k) for k in ks]
     return [fault for question, solution in zip(questions, path) for fault in _faults_of(problem, question, solution)]
 
 
@@ -70,8 +70,9 @@ def _k_best(problem: ForgeProblem, count: int) -> list[Fault]:
     q, referee = problem.question, problem.referee
     ranking = pf.k_best(problem.X, problem.y, q.k, count=count, **_options(q), **LIMITS)
     sizes = range(q.k + 1) if q.penalty else [q.k]
-    exact = {s: referee.least(s, q) for s in referee.values(q.gamma) if q.allows(s) and len(s) in sizes}
     listed = [tuple(int(j) for j in entry.support) for entry in ranking.entries]
+    asked = [s for s in referee.values(q.gamma) if q.allows(s) and len(s) in sizes]
+    exact = {s: referee.least(s, q) for s in asked if s in listed or referee.counts(s, q)}
     left = min((value for support, value in exact.items() if support not in listed), default=math.inf)
     out = []
     if not ranking.lower_bound <= left:
