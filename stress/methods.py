@@ -160,7 +160,8 @@ class Runner:
     def ranking(self) -> None:
         """The best of the list is the optimum; with a limit on k alone the list is of exactly k columns."""
         p = self.problem
-        ranking = self.attempt("k_best", lambda: pf.k_best(p.X, p.y, **p.options, count=3, threads=1, **SEARCH))
+        options = {**p.options, "fit_intercept": False, "threads": 1, **SEARCH}
+        ranking = self.attempt("k_best", lambda: pf.k_best(p.X, p.y, **options, count=3))
         if ranking is None or not len(ranking):
             return
         values = [entry.objective for entry in ranking]
@@ -193,7 +194,9 @@ class Runner:
         sizes = range(max(1, len(p.force_in)), top + 1)
         if len(sizes) == 0:
             return
-        path = self.attempt("path", lambda: pf.path(p.X, p.y, sizes, threads=1, **options, **SEARCH))
+        path = self.attempt(
+            "path", lambda: pf.path(p.X, p.y, sizes, fit_intercept=False, threads=1, **options, **SEARCH)
+        )
         if path is None:
             return
         for a, b in pairwise(path):
