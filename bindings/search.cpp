@@ -83,16 +83,18 @@ struct Listener {
 
 nb::dict run(const Held& q, ConstFix fix, ConstVector w, ConstVector diagonal, const std::vector<Index>& twin,
              double objective, const SearchOptions& options, const nb::object& poll, const nb::object& state,
-             const nb::object& save, const std::optional<Matrix<double>>& columns) {
+             const nb::object& save, const std::optional<Matrix<double>>& columns, const std::optional<DoubleVector>& y) {
     require_columns(fix, q, "fix");
     require_columns(w, q, "w");
     require_columns(diagonal, q, "diagonal");
     require_columns(twin, q, "twin");
-    Eigen::Map<const MatrixXd> data(nullptr, 0, 0);
-    if (columns) {
-        new (&data) Eigen::Map<const MatrixXd>(columns->data(), static_cast<Index>(columns->shape(0)),
-                                               static_cast<Index>(columns->shape(1)));
-        if (data.cols() != q.survivors().size()) throw std::invalid_argument("columns must be those of the problem");
+    Data data;
+    if (columns && y) {
+        const auto n = static_cast<Index>(columns->shape(0)), m = static_cast<Index>(columns->shape(1));
+        if (m != q.survivors().size()) throw std::invalid_argument("columns must be those of the problem");
+        if (static_cast<Index>(y->size()) != n) throw std::invalid_argument("y must have one entry a row");
+        new (&data.columns) Eigen::Map<const MatrixXd>(columns->data(), n, m);
+        new (&data.y) Eigen::Map<const VectorXd>(y->data(), n);
     }
     TreeState before;
     if (!state.is_none()) before = from_dict(nb::cast<nb::dict>(state), q.survivors().size());
@@ -130,13 +132,14 @@ nb::dict run_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, 
 }
 
 void construct_options(SearchOptions* self, double rel_gap, double abs_gap, double time_limit, double node_limit,
-                       int threads, Branching branching, double memory_limit, double certificate_limit,
+                       int threads, bool here, Branching branching, double memory_limit, double certificate_limit,
                        double save_every, Index rank, Index tighten_at_most, double dive, bool completions) {
     if (threads < 1) throw std::invalid_argument("a search needs a thread");
     new (self) SearchOptions{.gap = {.relative = rel_gap, .absolute = abs_gap},
                              .time_limit = time_limit,
                              .node_limit = node_limit,
                              .threads = threads,
+                             .here = here,
                              .branching = branching,
                              .memory_limit = memory_limit,
                              .certificate_limit = certificate_limit,
@@ -160,13 +163,13 @@ void bind_search(nb::module_& m) {
     nb::class_<SearchOptions>(m, "SearchOptions", "Tolerances and limits of a search (cpp/search/search.hpp).")
         .def("__init__", &construct_options, nb::kw_only(), "rel_gap"_a = usual.gap.relative,
              "abs_gap"_a = usual.gap.absolute, "time_limit"_a = usual.time_limit, "node_limit"_a = usual.node_limit,
-             "threads"_a = usual.threads, "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
+             "threads"_a = usual.threads, "here"_a = usual.here, "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
              "certificate_limit"_a = usual.certificate_limit, "save_every"_a = usual.save_every, "rank"_a = usual.rank,
              "tighten_at_most"_a = usual.tighten_at_most, "dive"_a = usual.dive, "completions"_a = usual.completions);
 
     m.def("search", &run, "survivors"_a, nb::kw_only(), "fix"_a, "w"_a, "diagonal"_a, "twin"_a, "objective"_a,
           "options"_a, "poll"_a = nb::none(), "state"_a = nb::none(), "save"_a = nb::none(), "columns"_a = nb::none(),
-          "Branch and bound on the reduced problem.");
+          "y"_a = nb::none(), "Branch and bound on the reduced problem.");
     m.def("search_groups", &run_groups, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "s"_a, "diagonal"_a,
           "objective"_a, "options"_a, "poll"_a = nb::none(), "Branch and bound over groups of columns.");
 }

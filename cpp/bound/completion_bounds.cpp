@@ -97,7 +97,7 @@ bool Completions::pair_signs(const Level& at, size_t i, size_t j, double g, doub
 // where inner products do not tell, nothing is known about the sets with it.
 bool Completions::counts(const Level& at, double z2, double z2d, Index room, Index j) {
     if (z2 > nearly_dependent && resolved(at, z2d, room)) return true;
-    if (!table_.has_ridge() && z2 <= nearly_dependent && dependent_ && dependent_(in_, j)) return false;
+    if (!table_.has_ridge() && z2 <= nearly_dependent && data_.dependent(in_, j)) return false;
     if (resolved(at, z2d, room)) return true;
     lowest_ = std::min(lowest_, least_price());
     unresolved_ = true;

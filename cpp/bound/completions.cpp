@@ -19,10 +19,10 @@ constexpr double far_square = 0.65;
 
 }  // namespace
 
-Completions::Completions(const CorrelationTable& table, const Alarm& alarm, Dependent dependent)
+Completions::Completions(const CorrelationTable& table, const Alarm& alarm, const Data& data)
     : table_(table),
       alarm_(alarm),
-      dependent_(std::move(dependent)),
+      data_(data),
       alike_(!table.rules() || table.rules()->uniform),
       paid_(alike_ && table.size() > 0 ? 2 * table.price(0) : 0.0),
       scaled_(static_cast<size_t>(table.size())) {}
@@ -39,12 +39,25 @@ bool Completions::spend(double work) {
 
 void Completions::found(double value, double charge, std::initializer_list<Index> more) {
     if (table_.rules() && !judge(value, charge, more)) return;
-    lowest_ = std::min(lowest_, value - charge);
-    if (!(value < cutoff_)) return;
-    best_value_ = value;
-    cutoff_ = std::min(cutoff_, gap_.cutoff(value));
-    best_ = in_;
-    best_.insert(best_.end(), more.begin(), more.end());
+    double least = value - charge;
+    if (!(std::min(value, least) < cutoff_)) {
+        lowest_ = std::min(lowest_, least);
+        return;
+    }
+    std::vector<Index> set = in_;
+    set.insert(set.end(), more.begin(), more.end());
+    if (value < cutoff_) {
+        best_value_ = value;
+        cutoff_ = std::min(cutoff_, gap_.cutoff(value));
+        best_ = set;
+    }
+    // The data tell more, where rounding is all that keeps the set below the cutoff; not once one is, whatever they say.
+    if (least < cutoff_ && lowest_ >= cutoff_ && data_.at_hand() && !table_.has_ridge()) {
+        const double paid = table_.price_of(set) * (1 - static_cast<double>(set.size() + 2) * unit_roundoff);
+        least = std::max(least, (data_.least_value(set) + paid) * (1 - 4 * unit_roundoff));
+        spend(data_.work(set));
+    }
+    lowest_ = std::min(lowest_, least);
 }
 
 // The sets with one column more.

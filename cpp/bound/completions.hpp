@@ -20,23 +20,20 @@
 // computed when they are needed. docs/numerics.md has the allowance for rounding.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/alarm.hpp"
 #include "bound/correlation_table.hpp"
+#include "bound/data.hpp"
 #include "bound/gap.hpp"
 
 namespace parsifal {
 
 class Completions {
   public:
-    // Whether column j is within `independence` of the span of `in`, from the data themselves; empty: not known.
-    using Dependent = std::function<bool(const std::vector<Index>& in, Index j)>;
-
-    Completions(const CorrelationTable& table, const Alarm& alarm, Dependent dependent = {});
+    Completions(const CorrelationTable& table, const Alarm& alarm, const Data& data);
 
     struct Answer {
         bool closed = false;         // every completion was looked at, or bounded
@@ -131,7 +128,7 @@ class Completions {
 
     const CorrelationTable& table_;
     const Alarm& alarm_;
-    Dependent dependent_;
+    const Data& data_;
     const bool alike_;   // all columns cost the same: half of
     const double paid_;  // this
     std::vector<Level> levels_;

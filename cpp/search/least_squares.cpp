@@ -1,6 +1,5 @@
 #include "search/least_squares.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -236,20 +235,6 @@ LeastSquares::Products::Products(const Terms& terms, MatrixXd all, Surroundings 
       beta(std::move(here.beta)),
       quadratic{terms, gram, zero, beta, here.ls, std::move(here.rounding)} {}
 
-bool LeastSquares::dependent(const std::vector<Index>& in, Index j) const {
-    if (columns_.size() == 0) return false;
-    const double norm = columns_.col(j).norm();
-    if (!(norm > 0)) return true;
-    if (in.empty()) return false;
-    MatrixXd others = columns_(Eigen::all, in);
-    for (Index a = 0; a < others.cols(); ++a) others.col(a) /= std::max(others.col(a).norm(), 1e-300);
-    const VectorXd column = columns_.col(j) / norm;
-    const VectorXd u = others.colPivHouseholderQr().solve(column);
-    // Any u gives an upper bound to the distance.
-    const double rounding = 2 * root_.unit_for(others.cols()) * (1 + u.lpNorm<1>());
-    return (column - others * u).norm() + rounding < CorrelationTable::independence;
-}
-
 Completions::Answer LeastSquaresSolver::complete(const Fixes& fix, double objective, const Gap& gap, double work) {
     if (!completions_) {
         // With thousands of columns the table takes a moment, too.
@@ -259,8 +244,7 @@ Completions::Answer LeastSquaresSolver::complete(const Fixes& fix, double object
         } catch (const TimeUp&) {
             return {};
         }
-        completions_ = std::make_unique<Completions>(
-            *table, alarm_, [this](const std::vector<Index>& in, Index j) { return model_.dependent(in, j); });
+        completions_ = std::make_unique<Completions>(*table, alarm_, model_.data());
     }
     const auto& columns = frame_.columns;
     std::vector<Index> in, free;

@@ -89,14 +89,14 @@ class LeastSquares {
     using Solver = LeastSquaresSolver;
 
     // `rank` = min(n, p) of the data: tightening can help only below it, and is tried on so many columns at most.
-    // `twin` as in `search`; `columns` are the data where they are at hand, else empty.
+    // `twin` as in `search`.
     LeastSquares(const Survivors& root, Index rank, Index tighten_at_most, const std::vector<Index>& twin,
-                 const ConstMatrix& columns)
+                 const Data& data)
         : root_(root),
           rank_(rank),
           tighten_at_most_(tighten_at_most),
           twin_(twin),
-          columns_(columns),
+          data_(data),
           copies_(std::any_of(twin.begin(), twin.end(), [](Index j) { return j >= 0; })) {}
 
     const Survivors& root() const { return root_; }
@@ -111,8 +111,7 @@ class LeastSquares {
     FrameRecord record(const Frame& frame) const { return {frame.columns, frame.diagonal}; }
     // Made when it is first asked for; TimeUp if the alarm rings before.
     const CorrelationTable& correlations(const Alarm& alarm) const;
-    // Whether a column depends on others as far as the data show.
-    bool dependent(const std::vector<Index>& in, Index j) const;
+    const Data& data() const { return data_; }
     const std::vector<Index>& twin() const { return twin_; }
     bool worth_narrowing(const Frame& frame, const Fixes& fix) const;
     std::shared_ptr<Frame> narrow(const Frame& frame, const Fixes& fix, const VectorXd& v) const;
@@ -140,7 +139,7 @@ class LeastSquares {
     const Survivors& root_;
     Index rank_, tighten_at_most_;
     const std::vector<Index>& twin_;
-    const ConstMatrix& columns_;
+    const Data data_;
     bool copies_;
     mutable std::once_flag sorted_, paired_;
     mutable std::vector<std::pair<Index, Index>> near_twins_;

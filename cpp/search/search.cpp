@@ -8,8 +8,8 @@ namespace parsifal {
 SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
                     const std::function<bool(const SearchState&)>& poll, const TreeState* state,
-                    const std::function<void(const TreeState&)>& save, const ConstMatrix& columns) {
-    const LeastSquares model(root, options.rank, options.tighten_at_most, twin, columns);
+                    const std::function<void(const TreeState&)>& save, const Data& data) {
+    const LeastSquares model(root, options.rank, options.tighten_at_most, twin, data);
     FrameState live;
     for (Index j = 0; j < root.size(); ++j)
         if (fix[j] >= 0) live.columns.push_back(j);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "bound/data.hpp"
 #include "bound/gap.hpp"
 #include "bound/survivors.hpp"
 #include "search/branching.hpp"
@@ -27,6 +28,7 @@ struct SearchOptions {
     double time_limit = INFINITY;  // seconds
     double node_limit = INFINITY;
     int threads = 1;
+    bool here = false;  // by the calling thread, for what takes a moment: starting one would take longer
     Branching branching = Branching::pseudo;
     double memory_limit = 2e9;     // bytes of open nodes before the search turns depth first
     double certificate_limit = 0;  // bytes of tree records kept; 0: none
@@ -73,11 +75,10 @@ struct SearchResult {
 // `objective` the incumbent's value. twin[j] = i < j if column j repeats column i, which then goes first; -1 otherwise.
 // `poll` is called from the calling thread about twenty times a second; true stops the search.
 // `state` is a saved search of the same problem, or null; `save` gets the state now and then, and at the end, if it is
-// given. `columns` are the data, which say what depends on what where there is no ridge; empty: not at hand.
+// given. `data` tell more than inner products where there is no ridge.
 SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
-                    const std::function<bool(const SearchState&)>& poll, const TreeState* state = nullptr,
-                    const std::function<void(const TreeState&)>& save = nullptr,
-                    const ConstMatrix& columns = MatrixXd());
+                    const std::function<bool(const SearchState&)>& poll, const TreeState* state,
+                    const std::function<void(const TreeState&)>& save, const Data& data);
 
 }  // namespace parsifal

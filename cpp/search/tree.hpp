@@ -121,6 +121,8 @@ class Tree {
     bool failed() const { return static_cast<bool>(error_); }
     // Waits for the workers, polling; returns when they are done.
     void supervise(const std::function<bool(const SearchState&)>& poll);
+    // Where the caller's thread is the worker: it polls between two nodes.
+    void listen_with(const std::function<bool(const SearchState&)>& poll) { poll_ = &poll; }
     SearchResult result();
 
     // A search saved, and resumed. Only while no worker runs.
@@ -132,6 +134,7 @@ class Tree {
   private:
     SearchState snapshot() const;
     void finish(SearchStop stop);
+    void listen(std::unique_lock<std::mutex>& lock, const std::function<bool(const SearchState&)>& poll);
     void pause();
     void account(Frame& frame);
     void insert(NodePtr node);
@@ -162,6 +165,8 @@ class Tree {
     std::exception_ptr error_;
     std::vector<Index> support_;
     std::vector<double> working_;  // bound of the node that each worker has in hand; infinite: none
+    const std::function<bool(const SearchState&)>* poll_ = nullptr;
+    double listened_ = 0;
     double nodes_before_ = 0, paused_at_ = 0, pause_after_ = INFINITY;
     double start_, solves_ = 0, frames_ = 0, depth_ = 0, pruned_ = INFINITY;
     std::vector<Record> records_;

@@ -12,6 +12,8 @@ namespace parsifal {
 
 namespace tree_detail {
 
+constexpr double between_polls = 0.05;  // seconds
+
 struct WorseBound {
     template <class NodePtr>
     bool operator()(const NodePtr& a, const NodePtr& b) const {
@@ -207,7 +209,9 @@ auto Tree<Model>::next(int worker, std::vector<NodePtr> children, double solves)
         }
     }
     in_hand = INFINITY;
-    if (!done_ && tree_detail::now() - start_ > options_.time_limit) finish(SearchStop::time_limit);
+    const double now = tree_detail::now();
+    if (poll_ && !done_ && now - std::max(listened_, start_) > tree_detail::between_polls) listen(lock, *poll_);
+    if (!done_ && now - start_ > options_.time_limit) finish(SearchStop::time_limit);
     for (;;) {
         if (!node) {
             --active_;
@@ -242,16 +246,21 @@ template <NodeModel Model>
 void Tree<Model>::supervise(const std::function<bool(const SearchState&)>& poll) {
     std::unique_lock lock(mutex_);
     while (!done_) {
-        wake_main_.wait_for(lock, std::chrono::milliseconds(50));
-        if (done_) break;
-        const SearchState state = snapshot();
-        lock.unlock();
-        const bool stop = poll(state);
-        lock.lock();
-        if (stop) finish(SearchStop::interrupted);
-        if (state.seconds > options_.time_limit) finish(SearchStop::time_limit);
-        if (state.seconds > pause_after_) pause();
+        wake_main_.wait_for(lock, std::chrono::duration<double>(tree_detail::between_polls));
+        if (!done_) listen(lock, poll);
     }
+}
+
+template <NodeModel Model>
+void Tree<Model>::listen(std::unique_lock<std::mutex>& lock, const std::function<bool(const SearchState&)>& poll) {
+    listened_ = tree_detail::now();
+    const SearchState state = snapshot();
+    lock.unlock();
+    const bool stop = poll(state);
+    lock.lock();
+    if (stop) finish(SearchStop::interrupted);
+    if (state.seconds > options_.time_limit) finish(SearchStop::time_limit);
+    if (state.seconds > pause_after_) pause();
 }
 
 template <NodeModel Model>

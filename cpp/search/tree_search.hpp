@@ -31,6 +31,13 @@ void plant(Tree<Model>& tree, const FrameState& root, const Fixes& fix) {
 template <NodeModel Model>
 void work(Tree<Model>& tree, const SearchOptions& options, const std::function<bool(const SearchState&)>& poll,
           const std::function<void()>& first) {
+    if (options.here) {
+        tree.listen_with(poll);
+        tree.lose_workers(options.threads - 1);
+        if (first) first();
+        Worker<Model>(tree, 0).loop();
+        return;
+    }
     // The workers are threads of their own even if there is one, so that the caller's can listen for Ctrl-C.
     Joined workers;
     for (int t = 0; t < options.threads; ++t) {

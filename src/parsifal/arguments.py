@@ -23,6 +23,12 @@ def refuse_lazy(value: Any, name: str) -> None:
         raise InputError(f"{name} is a polars LazyFrame; pass {name}.collect()")
 
 
+def sum_of_squares(v: FloatArray) -> float:
+    """v'v without a BLAS, whose threads would spin on: for what is computed before they are held back."""
+    with np.errstate(all="ignore"):
+        return float(np.einsum("i,i", v, v))
+
+
 def check_response(y: Any, n: int) -> FloatArray:
     """Return y as a float64 vector of length n, or say what is wrong with it."""
     refuse_lazy(y, "y")
@@ -38,14 +44,14 @@ def check_response(y: Any, n: int) -> FloatArray:
     if array.dtype.kind not in "fiub":
         raise InputError(f"y has dtype {array.dtype}; numbers are needed (try y.astype(float))")
     response = aligned(array, np.float64)
-    bad = np.flatnonzero(~np.isfinite(response))
-    if bad.size:
-        raise NonFiniteError(f"y[{bad[0]}] is {response[bad[0]]}; drop the row or impute the value")
-    with np.errstate(over="ignore"):
-        if not math.isfinite(float(response @ response)):
-            row = int(np.argmax(np.abs(response)))
-            raise NonFiniteError(f"y[{row}] is {response[row]:g}, too large to square; rescale y")
-    if float(response @ response) < SMALLEST_SQUARE and response.any():
+    square = sum_of_squares(response)
+    if not math.isfinite(square):
+        bad = np.flatnonzero(~np.isfinite(response))
+        if bad.size:
+            raise NonFiniteError(f"y[{bad[0]}] is {response[bad[0]]}; drop the row or impute the value")
+        row = int(np.argmax(np.abs(response)))
+        raise NonFiniteError(f"y[{row}] is {response[row]:g}, too large to square; rescale y")
+    if square < SMALLEST_SQUARE and response.any():
         raise InputError(f"no entry of y is beyond {np.abs(response).max():g}, too small to square; rescale y")
     return response
 

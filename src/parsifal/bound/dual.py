@@ -50,6 +50,8 @@ def threshold(
 def price_below(penalty: float, count: int) -> float:
     """penalty times count, rounded down where it rounds: the bound of alpha = 0 with so many columns in."""
     price = penalty * count
+    if price == 0:
+        return 0.0
     return price if Fraction(price) <= count * Fraction(penalty) else math.nextafter(price, 0.0)
 
 

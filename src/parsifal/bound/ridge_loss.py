@@ -215,6 +215,8 @@ def fit_support(
 
     `rules` are those of all columns: their signs hold for the fit, and their prices count in place of the penalty.
     """
+    if support.size == 0:
+        return Incumbent(support=support, coef=np.zeros(0), objective=0.5 * float(y @ y))
     order = np.argsort(support)
     support = support[order]
     block = design.columns(support) if columns is None else columns[:, order]

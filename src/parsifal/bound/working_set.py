@@ -65,6 +65,8 @@ class WorkingSet:
 
     def add(self, index: IntArray) -> None:
         """Gather more columns; the reference point stays where the last read was."""
+        if index.size == 0:
+            return
         design = self.problem.design
         columns = self.columns
         if 8 * self.problem.n * (self.index.size + index.size) > design.held_bytes:
@@ -72,7 +74,8 @@ class WorkingSet:
         with np.errstate(over="ignore", invalid="ignore"):
             if columns is not None:
                 new = design.columns(index)
-                cross, corner, beta = product(columns, new), product(new, new), new.T @ self.alpha
+                cross = product(columns, new) if self.index.size else self.gram
+                corner, beta = product(new, new), new.T @ self.alpha
                 columns = np.concatenate([columns, new], axis=1) if self.index.size else new
             else:
                 cross, corner, beta = stream_gram(design, self.index, index, self.alpha)
@@ -92,6 +95,11 @@ class WorkingSet:
         self.v = np.concatenate([self.v, np.zeros(index.size)])
         self.beta = np.concatenate([self.beta, beta])
         self.index = np.concatenate([self.index, index])
+
+    def add_missing(self, index: IntArray) -> None:
+        """Gather those of the columns that are not here."""
+        if index.size and not (index.size == self.index.size and np.array_equal(index, self.index)):
+            self.add(np.setdiff1d(index, self.index))
 
     def residual(self, v: FloatArray) -> FloatArray:
         """y - X_W v."""

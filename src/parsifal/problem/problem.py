@@ -25,6 +25,8 @@ from parsifal.problem.column_rules import ColumnRules, check_prices, check_signs
 from parsifal.problem.feasible import conflict, first_allowed
 from parsifal.problem.gamma import column_gamma, resolve_gamma
 
+_PLAIN = (type(None), int, float)  # of a penalty that is one for all columns
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -160,6 +162,8 @@ def make_problem(
 
 def check_rules(design: Design, penalty: Any, sign: Any, constraints: Any) -> ColumnRules | None:
     """Prices, signs and side constraints, or None where a plain penalty says all there is."""
+    if type(penalty) in _PLAIN and (sign is None or (type(sign) is int and sign == 0)) and constraints is None:
+        return None
     prices = None if penalty is None else check_prices(design, penalty)
     signs = check_signs(design, sign)
     rows = side_rows(constraints, design)

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +61,7 @@ DUAL_VALUE, EXHAUSTED = 0, 1
 # The least distance from the span of the others, relative to a column's norm, at which a column counts without a ridge.
 INDEPENDENCE = 1e-6
 _WEIGHT_SEED = 20170917
+_FEW = 100  # columns, for which making the weights would take longer than using them
 
 
 @public
@@ -271,5 +273,14 @@ def response_of(y: Any, certificate: Any) -> FloatArray:
 
 def fingerprint(beta: FloatArray) -> float:
     """A fixed pseudo-random weighting of X'alpha, which all but the smallest changes of X, y or w change."""
-    weights = np.random.Generator(np.random.PCG64(_WEIGHT_SEED)).uniform(0.5, 1.5, beta.size)
+    weights = _few_weights(beta.size) if beta.size <= _FEW else _weights(beta.size)
     return float(weights @ beta)
+
+
+def _weights(size: int) -> FloatArray:
+    return np.random.Generator(np.random.PCG64(_WEIGHT_SEED)).uniform(0.5, 1.5, size)
+
+
+@lru_cache(maxsize=8)
+def _few_weights(size: int) -> FloatArray:
+    return _weights(size)

@@ -105,12 +105,14 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
 
 def _gather(parts: Parts) -> dict[str, npt.NDArray[Any]]:
     def join(name: str, dtype: Any) -> npt.NDArray[Any]:
-        return np.concatenate([np.empty(0), *parts[name]]).astype(dtype)
+        found = parts[name]
+        return np.concatenate(found, dtype=dtype, casting="unsafe") if found else np.empty(0, dtype)
 
     arrays = {name: join(name, np.int64) for name in _FLAT}
     for kind, values in _RAGGED.items():
         counts = join(f"{kind}_count", np.int64)
-        arrays[f"{kind}_offset"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        arrays[f"{kind}_offset"] = np.zeros(counts.size + 1, dtype=np.int64)
+        np.cumsum(counts, out=arrays[f"{kind}_offset"][1:])
         for name in values:
             arrays[name] = join(name, np.float64 if name in ("coef_value", "frame_diagonal") else np.int64)
     return arrays

@@ -126,7 +126,9 @@ def fit_in_time(problem: Problem, support: IntArray, columns: FloatArray | None 
 
 def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     """Gather the columns that `fix` leaves; the point of the last read becomes the reference point."""
-    index = np.flatnonzero(fix >= 0).astype(np.int64)
+    index = np.flatnonzero(fix >= 0)
+    if np.array_equal(index, work.index):
+        return Reduced(problem=problem, index=index, fix=fix[index], survivors=work.quadratic())
     missing = np.setdiff1d(index, work.index)
     outside = np.flatnonzero((work.v != 0) & (fix[work.index] < 0))
     fits = 8 * problem.n * index.size <= min(_HELD_BYTES, problem.design.held_bytes)

@@ -39,9 +39,7 @@ class Handover:
             self.work = work
             return work
         work.problem, work.sketch = problem, self.sketch
-        forced = np.setdiff1d(np.flatnonzero(problem.fix == 1), work.index)
-        if forced.size:
-            work.add(forced.astype(np.int64))
+        work.add_missing(np.flatnonzero(problem.fix == 1))
         return work
 
     def keep(self, last: Round) -> None:

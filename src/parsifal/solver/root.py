@@ -29,7 +29,12 @@ from parsifal.solver.gap_policy import GapPolicy
 from parsifal.solver.reduce import Reduced
 
 _BEYOND_DOUBLE = 1e11
-_ALL_SUPPORTS = 1e7  # about a second of completions, if no bound spared any
+# Without a ridge. So many supports are about a second of completions if no bound spares any, and a relaxation does not
+# pay. Of so few columns and places (bounds over all columns spare most of 1e8 supports) the search needs nothing before
+# it; and so many supports take it a moment.
+_ALL_SUPPORTS = 1e7
+_FEW_COLUMNS, _FEW_PLACES = 32, 10
+_MOMENT = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,11 +169,19 @@ class Root:
         It is not where the fit is nearly perfect; but then the relaxation hardly needs tightening. Without a ridge
         tightening is what makes a relaxation possible, which does not pay where all supports can be gone through.
         """
-        if np.isinf(self.problem.gamma) and self._supports(columns) <= _ALL_SUPPORTS:
+        if np.isinf(self.problem.gamma) and (self.at_once(columns) or self._supports(columns) <= _ALL_SUPPORTS):
             return False
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
         return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
+
+    def at_once(self, columns: int) -> bool:
+        """Whether so few columns are gone through by the search as they are: no walks, no tightening before it."""
+        return np.isinf(self.problem.gamma) and columns <= _FEW_COLUMNS and self.problem.k <= _FEW_PLACES
+
+    def in_a_moment(self, columns: int) -> bool:
+        """Whether a search of so many columns is over before a thread has been started for it."""
+        return columns <= _FEW_COLUMNS and self._supports(columns) <= _MOMENT
 
     def _supports(self, columns: int) -> int:
         """How many there are of the largest size, if so many columns are left."""

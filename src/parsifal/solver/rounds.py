@@ -35,8 +35,6 @@ _FIRST_ROUND = 0.2
 # Squares of smaller norms are no longer exact in all their digits.
 _LEAST_NORM = 1e-140
 _COLUMNS_AT_ONCE = 256
-# Without a ridge so few columns and places are gone through at the root of the search, which needs nothing before it.
-_FEW_COLUMNS, _FEW_PLACES = 32, 10
 _FEW_WALKED = 5000  # columns, all products of which are computed in a moment
 
 
@@ -57,9 +55,7 @@ def solve_root(
     try:
         with limited(deadline=max(deadline, time.monotonic() + _FIRST_ROUND)):
             work = handover.working_set(root.problem)
-            missing = np.setdiff1d(root.incumbent.support, work.index)
-            if missing.size:
-                work.add(missing)
+            work.add_missing(root.incumbent.support)
             if np.isinf(root.problem.gamma):
                 _gather_all(root, work)
             elif not _begin_with(root, work, handover):
@@ -99,7 +95,7 @@ def _gather_all(root: Root, work: WorkingSet) -> None:
     _refuse_underflow(root, norms)
     root.begin_without_ridge(beta)
     if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
-        work.add(np.setdiff1d(np.flatnonzero(root.fix >= 0), work.index))
+        work.add_missing(np.flatnonzero(root.fix >= 0))
 
 
 def _begin_with(root: Root, work: WorkingSet, handover: Handover) -> bool:
@@ -191,6 +187,8 @@ def _restarts(root: Root, size: int, s: FloatArray) -> int:
 
 def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
     """The incumbent as positions in `index`, if it is there and `fix` allows it."""
+    if root.incumbent.support.size == 0:
+        return [root.incumbent.support]
     position = np.flatnonzero(np.isin(index, root.incumbent.support))
     whole = position.size == root.incumbent.support.size and not np.any(fix[position] < 0)
     return [position.astype(np.int64)] if whole else []
@@ -207,7 +205,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         m = reduced.index.size
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
-        if m <= _FEW_COLUMNS and p.k <= _FEW_PLACES:
+        if root.at_once(m):
             root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(m)))
             return
         # Whether it pays depends on how good a fit there is.

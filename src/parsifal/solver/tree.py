@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -81,6 +80,7 @@ def run_search(
         time_limit=max(0.0, time_limit - (time.monotonic() - started)),
         node_limit=node_limit,
         threads=threads,
+        here=checkpoint is None and root.in_a_moment(q.size),
         branching=BRANCHING[branching],
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
@@ -103,6 +103,7 @@ def run_search(
             state=None if checkpoint is None else checkpoint.tree,
             save=None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
             columns=_data(reduced),
+            y=root.problem.y,
         )
     except ValueError as error:
         # The compiled side's word about a state that was read from a file.
@@ -168,10 +169,12 @@ def twins(reduced: Reduced) -> IntArray:
     # What the user forces breaks the symmetry.
     usable = (diagonal > 0) & _exchangeable(reduced)
     order = np.argsort(diagonal, kind="stable")
-    for a, b in itertools.pairwise(order[usable[order]]):
+    order = order[usable[order]]
+    left, right = order[:-1], order[1:]
+    near = np.abs(gram[left, right]) >= diagonal[left] * (1 - 1e-12)
+    near &= diagonal[right] <= diagonal[left] * (1 + 1e-12)
+    for a, b in zip(left[near], right[near]):
         first, later = min(a, b), max(a, b)
-        if abs(gram[a, b]) < diagonal[a] * (1 - 1e-12) or diagonal[b] > diagonal[a] * (1 + 1e-12):
-            continue
         x, z = reduced.problem.design.columns(reduced.index[[first, later]]).T
         if (np.array_equal(x, z) and _same_rules(reduced, first, later, 1)) or (
             np.array_equal(x, -z) and _same_rules(reduced, first, later, -1)
