@@ -5,9 +5,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -165,12 +164,13 @@ struct DistantData final : Held {
     HeldColumns problem;
 };
 
-double least_value(const Matrix<double>& columns, const DoubleVector& y) {
+double least_value(const Matrix<double>& columns, const DoubleVector& y, double gamma) {
     const auto n = static_cast<Index>(columns.shape(0)), m = static_cast<Index>(columns.shape(1));
     if (static_cast<Index>(y.size()) != n) throw std::invalid_argument("y must have one entry a row");
     std::vector<Index> all(static_cast<size_t>(m));
     std::iota(all.begin(), all.end(), Index{0});
-    const Data data{Eigen::Map<const MatrixXd>(columns.data(), n, m), Eigen::Map<const VectorXd>(y.data(), n)};
+    const Data data{Eigen::Map<const MatrixXd>(columns.data(), n, m), Eigen::Map<const VectorXd>(y.data(), n),
+                    1 / gamma};
     return data.least_value(all);
 }
 
@@ -188,7 +188,8 @@ nb::dict complete(const HeldQuadratic& q, ConstFix fix, double objective, double
         nb::gil_scoped_release release;
         const CorrelationTable table(q.problem);
         const Data none;
-        a = Completions(table, alarm, none).close(in, free, q.problem.room(fix), objective, {rel_gap, abs_gap}, most_work);
+        a = Completions(table, alarm, none)
+                .close(in, free, q.problem.room(fix), objective, {rel_gap, abs_gap}, most_work);
     }
     nb::dict d;
     d["closed"] = a.closed;
@@ -302,7 +303,8 @@ void bind_quadratic(nb::module_& m) {
           "seconds"_a = INFINITY, "Solve the relaxation of one node of the reduced problem.");
     m.def("local_search", &local_search, "survivors"_a, nb::kw_only(), "fix"_a, "support"_a, "greedy"_a, "max_moves"_a,
           "seconds"_a = INFINITY, "Improve a support by additions, removals and swaps; greedy fills it first.");
-    m.def("least_value", &least_value, "columns"_a, "y"_a, "Not above what these columns leave of 1/2 y'y.");
+    m.def("least_value", &least_value, "columns"_a, "y"_a, "gamma"_a,
+          "Not above the objective of any coefficients on these columns.");
     m.def("complete", &complete, "quadratic"_a, nb::kw_only(), "fix"_a, "objective"_a, "rel_gap"_a, "abs_gap"_a = 0.0,
           "most_work"_a = INFINITY, "seconds"_a = INFINITY,
           "Whether a node has a completion below the cutoff, by bounds on sets of few columns.");

@@ -83,7 +83,8 @@ struct Listener {
 
 nb::dict run(const Held& q, ConstFix fix, ConstVector w, ConstVector diagonal, const std::vector<Index>& twin,
              double objective, const SearchOptions& options, const nb::object& poll, const nb::object& state,
-             const nb::object& save, const std::optional<Matrix<double>>& columns, const std::optional<DoubleVector>& y) {
+             const nb::object& save, const std::optional<Matrix<double>>& columns,
+             const std::optional<DoubleVector>& y) {
     require_columns(fix, q, "fix");
     require_columns(w, q, "w");
     require_columns(diagonal, q, "diagonal");
@@ -95,6 +96,7 @@ nb::dict run(const Held& q, ConstFix fix, ConstVector w, ConstVector diagonal, c
         if (static_cast<Index>(y->size()) != n) throw std::invalid_argument("y must have one entry a row");
         new (&data.columns) Eigen::Map<const MatrixXd>(columns->data(), n, m);
         new (&data.y) Eigen::Map<const VectorXd>(y->data(), n);
+        data.ridge = 1 / q.survivors().gamma;
     }
     TreeState before;
     if (!state.is_none()) before = from_dict(nb::cast<nb::dict>(state), q.survivors().size());
@@ -132,13 +134,15 @@ nb::dict run_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, 
 }
 
 void construct_options(SearchOptions* self, double rel_gap, double abs_gap, double time_limit, double node_limit,
-                       int threads, bool here, Branching branching, double memory_limit, double certificate_limit,
-                       double save_every, Index rank, Index tighten_at_most, double dive, bool completions) {
+                       int threads, bool at_once, bool here, Branching branching, double memory_limit,
+                       double certificate_limit, double save_every, Index rank, Index tighten_at_most, double dive,
+                       bool completions) {
     if (threads < 1) throw std::invalid_argument("a search needs a thread");
     new (self) SearchOptions{.gap = {.relative = rel_gap, .absolute = abs_gap},
                              .time_limit = time_limit,
                              .node_limit = node_limit,
                              .threads = threads,
+                             .at_once = at_once,
                              .here = here,
                              .branching = branching,
                              .memory_limit = memory_limit,
@@ -163,7 +167,8 @@ void bind_search(nb::module_& m) {
     nb::class_<SearchOptions>(m, "SearchOptions", "Tolerances and limits of a search (cpp/search/search.hpp).")
         .def("__init__", &construct_options, nb::kw_only(), "rel_gap"_a = usual.gap.relative,
              "abs_gap"_a = usual.gap.absolute, "time_limit"_a = usual.time_limit, "node_limit"_a = usual.node_limit,
-             "threads"_a = usual.threads, "here"_a = usual.here, "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
+             "threads"_a = usual.threads, "at_once"_a = usual.at_once, "here"_a = usual.here,
+             "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
              "certificate_limit"_a = usual.certificate_limit, "save_every"_a = usual.save_every, "rank"_a = usual.rank,
              "tighten_at_most"_a = usual.tighten_at_most, "dive"_a = usual.dive, "completions"_a = usual.completions);
 

@@ -1,8 +1,10 @@
 """leaps (R) and Parsifal without a ridge on every real table: `python -m benchmarks.peers.leaps_tables`.
 
 For every number of columns k from 1 to 8: whether both find the same fit, and the median of five times, of `solve` for
-that k and of regsubsets up to that k, which answers all smaller ones too; so `path` for all of them is timed beside
-the largest. leaps is timed inside R, Parsifal inside Python. Needs `make peers`, or
+that k and of one call of regsubsets with nvmax = k, which answers all smaller ones too; so `path` for all of them is
+timed beside the largest. Both are asked without an intercept. leaps is timed inside R, from a matrix in memory to its
+object, Parsifal inside Python, from the same matrix to solutions with certificates; neither checks anything there. Each
+time is that of a call, repeated until 10 ms are over. Needs `make peers`, or
 `python -m benchmarks.peers.environments leaps data`.
 """
 
@@ -15,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +27,6 @@ from benchmarks.peers import realdata
 from benchmarks.report import Column, Table, environment, parser
 from benchmarks.speed import instances
 from benchmarks.speed.instances import Data
-from benchmarks.speed.timing import timed
 
 T = TypeVar("T")
 
@@ -42,6 +43,7 @@ COLUMNS = (
 )
 # Two sums of squares are the same up to so much, relatively: both are computed in double precision.
 _SAME = 1e-9
+_ENOUGH = 0.01  # seconds of calls
 
 
 class Answers(NamedTuple):
@@ -74,10 +76,13 @@ def agree(X: np.ndarray, y: np.ndarray, ours: Sequence[int], theirs: Sequence[in
 
 
 def taken(call: Callable[[], T], cpu: bool) -> tuple[float, T]:
-    """The seconds of a call, by the clock or of the processor, and what it returned."""
-    started = process_time()
-    seconds, result = timed(call)
-    return process_time() - started if cpu else seconds, result
+    """The seconds of a call, by the clock or of the processor, and what it returned; as leaps_all.R takes them."""
+    clock = process_time if cpu else perf_counter
+    calls, started = 0, clock()
+    while calls == 0 or clock() - started < _ENOUGH:
+        result = call()
+        calls += 1
+    return (clock() - started) / calls, result
 
 
 def compare(out: Table, name: str, data: Data, most: int, repeats: int, time_limit: float, cpu: bool) -> int:
@@ -86,7 +91,8 @@ def compare(out: Table, name: str, data: Data, most: int, repeats: int, time_lim
     most, failed = min(most, X.shape[1]), 0
     theirs = leaps(X, y, most, repeats, cpu)
     ks = list(range(1, most + 1))
-    asked: dict[str, Any] = {"gamma": np.inf, "time_limit": time_limit, "threads": 1 if cpu else None}
+    asked: dict[str, Any] = {"gamma": np.inf, "fit_intercept": False, "time_limit": time_limit}
+    asked["threads"] = 1 if cpu else None
     path_s = [taken(partial(pf.path, X, y, ks=ks, **asked), cpu)[0] for _ in range(repeats)]
     for k in ks:
         runs = [taken(partial(pf.solve, X, y, k=k, **asked), cpu) for _ in range(repeats)]

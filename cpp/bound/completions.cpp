@@ -51,8 +51,9 @@ void Completions::found(double value, double charge, std::initializer_list<Index
         cutoff_ = std::min(cutoff_, gap_.cutoff(value));
         best_ = set;
     }
-    // The data tell more, where rounding is all that keeps the set below the cutoff; not once one is, whatever they say.
-    if (least < cutoff_ && lowest_ >= cutoff_ && data_.at_hand() && !table_.has_ridge()) {
+    // The data tell more, where rounding is all that keeps the set below the cutoff; not once one is, whatever they
+    // say.
+    if (least < cutoff_ && lowest_ >= cutoff_ && data_.at_hand()) {
         const double paid = table_.price_of(set) * (1 - static_cast<double>(set.size() + 2) * unit_roundoff);
         least = std::max(least, (data_.least_value(set) + paid) * (1 - 4 * unit_roundoff));
         spend(data_.work(set));

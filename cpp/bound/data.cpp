@@ -4,23 +4,27 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bound/correlation_table.hpp"
 
 namespace parsifal {
 
-MatrixXd Data::unit_columns(const std::vector<Index>& set) const {
-    MatrixXd unit = columns(Eigen::all, set);
-    for (Index a = 0; a < unit.cols(); ++a) unit.col(a) /= std::max(unit.col(a).norm(), 1e-300);
-    return unit;
+namespace {
+
+MatrixXd with_unit_columns(MatrixXd matrix) {
+    for (Index a = 0; a < matrix.cols(); ++a) matrix.col(a) /= std::max(matrix.col(a).norm(), 1e-300);
+    return matrix;
 }
+
+}  // namespace
 
 bool Data::dependent(const std::vector<Index>& in, Index j) const {
     if (!at_hand()) return false;
     const double norm = columns.col(j).norm();
     if (!(norm > 0)) return true;
     if (in.empty()) return false;
-    const MatrixXd others = unit_columns(in);
+    const MatrixXd others = with_unit_columns(columns(Eigen::all, in));
     const VectorXd column = columns.col(j) / norm;
     const VectorXd u = others.colPivHouseholderQr().solve(column);
     // Any u gives an upper bound to the distance.
@@ -36,11 +40,18 @@ double Data::work(const std::vector<Index>& set) const {
 double Data::least_value(const std::vector<Index>& set) const {
     const auto k = static_cast<Index>(set.size());
     if (!at_hand() || k == 0) return 0;
-    const MatrixXd unit = unit_columns(set);
-    const VectorXd u = unit.householderQr().solve(y);
-    const VectorXd alpha = y - unit * u;
-    const double size = alpha.norm(), blur = unit_for(k) * (y.norm() + u.lpNorm<1>());
-    const double eps = unit_for(columns.rows() + k), terms = static_cast<double>(k);
+    // The ridge as rows of its own.
+    const Index n = columns.rows(), rows = ridge > 0 ? n + k : n;
+    MatrixXd unit = MatrixXd::Zero(rows, k);
+    unit.topRows(n) = columns(Eigen::all, set);
+    if (ridge > 0) unit.bottomRows(k).diagonal().setConstant(std::sqrt(ridge));
+    unit = with_unit_columns(std::move(unit));
+    VectorXd target = VectorXd::Zero(rows);
+    target.head(n) = y;
+    const VectorXd u = unit.householderQr().solve(target);
+    const VectorXd alpha = target - unit * u;
+    const double size = alpha.norm(), blur = unit_for(k) * (target.norm() + u.lpNorm<1>());
+    const double eps = unit_for(rows + k), terms = static_cast<double>(k);
     const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(unit.transpose() * unit, Eigen::EigenvaluesOnly);
     const double least = spectrum.eigenvalues()[0] - 4 * terms * eps;
     if (!(least > 0) || !(size > blur)) return 0;

@@ -28,7 +28,8 @@ struct SearchOptions {
     double time_limit = INFINITY;  // seconds
     double node_limit = INFINITY;
     int threads = 1;
-    bool here = false;  // by the calling thread, for what takes a moment: starting one would take longer
+    bool at_once = false;  // whether the root's completions are gone through before there is a relaxation
+    bool here = false;     // by the calling thread, for what takes a moment: starting one would take longer
     Branching branching = Branching::pseudo;
     double memory_limit = 2e9;     // bytes of open nodes before the search turns depth first
     double certificate_limit = 0;  // bytes of tree records kept; 0: none

@@ -20,6 +20,8 @@ void plant(Tree<Model>& tree, const FrameState& root, const Fixes& fix) {
     const std::shared_ptr<typename Model::Frame> frame = tree.model().gather(root);
     tree.register_frame(*frame);
     Worker<Model> worker(tree, 0);
+    if constexpr (CompletingSolver<typename Model::Solver>)
+        if (tree.options().at_once && worker.completes_at_once(frame, fix)) return;
     auto node = worker.evaluate(frame, fix, frame->start(), {}, 0, -INFINITY);
     if (!node) return;
     if constexpr (CompletingSolver<typename Model::Solver>)

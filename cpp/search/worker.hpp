@@ -32,6 +32,7 @@ class Worker {
     NodePtr evaluate(const FramePtr& frame, Fixes fix, const VectorXd& start, const Decision& decision, int depth,
                      double parent_bound);
 
+    bool completes_at_once(const FramePtr& frame, const Fixes& fix);
     bool completes_root(Node<Frame>& node);
 
   private:

@@ -75,6 +75,25 @@ bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
     return true;
 }
 
+// Whether the root is closed by its completions alone, which few columns are long before a relaxation is set up.
+template <NodeModel Model>
+bool Worker<Model>::completes_at_once(const FramePtr& frame, const Fixes& fix) {
+    enter(frame);
+    if (!tree_.options().completions || !solver_->relaxes()) return false;
+    const double objective = tree_.objective();
+    const Gap& gap = tree_.options().gap;
+    const Completions::Answer answer = solver_->complete(fix, objective, gap, worker_detail::most_work);
+    if (!answer.support.empty()) offer(fix, answer.support);
+    // What inner products do not tell is left to the relaxation.
+    if (!answer.closed || !answer.resolved || answer.bound < gap.cutoff(std::min(objective, answer.value)))
+        return false;
+    Node<Frame> node;
+    node.frame = frame;
+    note(node, {}, RecordKind::exhausted, answer.bound);
+    tree_.prune(answer.bound);
+    return true;
+}
+
 // Whether the root is closed by its completions, or, if the relaxation says little, made a node that has none.
 template <NodeModel Model>
 bool Worker<Model>::completes_root(Node<Frame>& node) {

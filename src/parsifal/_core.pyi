@@ -155,6 +155,9 @@ def local_search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], di
     Improve a support by additions, removals and swaps; greedy fills it first.
     """
 
+def least_value(columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gamma: float) -> float:
+    """Not above the objective of any coefficients on these columns."""
+
 def complete(quadratic: Quadratic, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], objective: float, rel_gap: float, abs_gap: float = 0.0, most_work: float = float('inf'), seconds: float = float('inf')) -> dict:
     """
     Whether a node has a completion below the cutoff, by bounds on sets of few columns.
@@ -188,7 +191,7 @@ class Branching(enum.Enum):
 class SearchOptions:
     """Tolerances and limits of a search (cpp/search/search.hpp)."""
 
-    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, dive: float = 0.1, completions: bool = True) -> None: ...
+    def __init__(self, *, rel_gap: float = 1e-06, abs_gap: float = 0.0, time_limit: float = float('inf'), node_limit: float = float('inf'), threads: int = 1, at_once: bool = False, here: bool = False, branching: Branching = Branching.pseudo, memory_limit: float = 2000000000.0, certificate_limit: float = 0.0, save_every: float = float('inf'), rank: int = 0, tighten_at_most: int = 100, dive: float = 0.1, completions: bool = True) -> None: ...
 
 def search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], twin: Sequence[int], objective: float, options: SearchOptions, poll: object | None = None, state: object | None = None, save: object | None = None, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)] | None = None, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict:
     """Branch and bound on the reduced problem."""

@@ -19,15 +19,29 @@ import numpy as np
 
 from parsifal.arrays import FloatArray
 
+_BLURRED = 1e-8  # more than rounding makes of the eigenvalues of inner products
 _RANK = 1e-20  # squares of singular values below this part of the largest are zero but for rounding
 
 
 def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     """Trace of the hat matrix of a ridge fit on these columns."""
+    if math.isinf(gamma) and _far_from_dependent(columns):
+        return float(columns.shape[1])
     d = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
     if math.isinf(gamma):
         return float(np.count_nonzero(d > _RANK * d.max(initial=0.0)))
     return float(np.sum(d / (d + 1.0 / gamma)))
+
+
+def _far_from_dependent(columns: FloatArray) -> bool:
+    """Whether inner products show that no singular value counts as zero, which spares computing them."""
+    squares = np.einsum("ij,ij->j", columns, columns)
+    least, most = squares.min(initial=np.inf), squares.sum()
+    if not 1e-280 < least <= most < 1e280:
+        return False
+    unit = columns / np.sqrt(squares)
+    # The squared singular values are at least `least` times those of the unit columns, and at most `most`.
+    return bool(least * (np.linalg.eigvalsh(unit.T @ unit)[0] - _BLURRED) > _RANK * most)
 
 
 def log_binomial(p: int, m: int) -> float:

@@ -15,12 +15,13 @@ from parsifal.api.criteria import degrees_of_freedom, fit_term, log_binomial
 from parsifal.api.solving import check_options
 from parsifal.arguments import Gamma, check_count
 from parsifal.arrays import FloatArray, IntArray
+from parsifal.blas import quiet_blas
 from parsifal.constraints import Constraint
 from parsifal.display import html_table, text_table
 from parsifal.errors import InputError
 from parsifal.problem.problem import Problem, make_problem, with_implied
 from parsifal.problem.progress import Progress, ProgressOption, Reporter
-from parsifal.problem.solution import Solution, on_given_columns
+from parsifal.problem.solution import Incumbent, Solution, on_given_columns
 from parsifal.problem.standardise import view_of, warn_of_level
 from parsifal.solver.funnel import Options, run
 from parsifal.solver.reuse import Handover
@@ -277,13 +278,13 @@ def solve_path(
     handover = Handover() if handover is None else handover
     deadline = time.monotonic() + options.time_limit
     solutions: list[Solution] = []
-    with Reporter(progress) as reporter:
+    with quiet_blas(), Reporter(progress) as reporter:
         for i, k in enumerate(sizes):
             share = min(most, max(0.0, deadline - time.monotonic()) / (len(sizes) - i))
             here = with_implied(replace(problem, k=k))
-            begin = list((starts or {}).get(k, ()))
+            begin: list[IntArray | Incumbent] = [*(starts or {}).get(k, ())]
             if solutions:
-                begin.append(solutions[-1].support)
+                begin.append(_as_start(solutions[-1]))
             listener = _labelled(reporter, f"k = {k}")
             solution = run(here, replace(options, time_limit=share), starts=begin, reporter=listener, handover=handover)
             solutions.append(solution)
@@ -291,15 +292,21 @@ def solve_path(
                 each(solution)
             if solution.status == "interrupted":
                 break
-    columns = [problem.design.columns(s.support) for s in solutions]
-    residuals = [problem.y - c @ s.coef[s.support] for c, s in zip(columns, solutions)]
-    return Path(
-        solutions=tuple(solutions),
-        n=problem.n,
-        total=float(problem.y @ problem.y),
-        rss=np.array([float(r @ r) for r in residuals]),
-        df=np.array([degrees_of_freedom(c, problem.gamma) for c in columns]),
-    )
+        columns = [problem.design.columns(s.support) for s in solutions]
+        residuals = [problem.y - c @ s.coef[s.support] for c, s in zip(columns, solutions)]
+        return Path(
+            solutions=tuple(solutions),
+            n=problem.n,
+            total=float(problem.y @ problem.y),
+            rss=np.array([float(r @ r) for r in residuals]),
+            df=np.array([degrees_of_freedom(c, problem.gamma) for c in columns]),
+        )
+
+
+def _as_start(solution: Solution) -> Incumbent:
+    """The fit of one size, to begin the next with."""
+    support = solution.support
+    return Incumbent(support=support, coef=solution.coef[support], objective=solution.objective)
 
 
 def check_sizes(ks: Iterable[int], name: str) -> list[int]:

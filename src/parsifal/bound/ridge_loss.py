@@ -9,6 +9,7 @@ For a support S, or a vector s in [0, 1]^p, with X_s the columns scaled by sqrt(
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,23 +98,24 @@ def loss(X: Any, y: Any, support: Any, gamma: float) -> Loss:
     return Loss(value, gradient)
 
 
-def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
+def ridge(columns: FloatArray, y: FloatArray, gamma: float, squares: FloatArray | None = None) -> FloatArray:
     """Minimise 1/(2 gamma) |w|^2 + 1/2 |y - columns w|^2.
 
     Normal equations with refinement against residuals computed from the columns; where they are too ill-conditioned
     to be factorised, a QR factorisation of the columns stacked on I/sqrt(gamma). Without a ridge, columns that depend
-    on each other share what they explain (the smallest of the solutions).
+    on each other share what they explain (the smallest of the solutions). `squares` are those of the columns' norms.
     """
     k = columns.shape[1]
     if k == 0:
         return np.zeros(0)
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
-    norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
+    squares = np.einsum("ij,ij->j", columns, columns) if squares is None else squares
+    norms = np.sqrt(squares + 1 / gamma)
     norms[norms == 0] = 1.0  # a column of zeros without a ridge
     scaled = columns / norms
     ridge_diagonal = 1 / (gamma * norms**2)
     system = scaled.T @ scaled
-    system[np.diag_indices(k)] += ridge_diagonal
+    system.flat[:: k + 1] += ridge_diagonal
     try:
         factor = np.linalg.cholesky(system)
         well = bool(factor.diagonal().min() > 1e-5)
@@ -133,6 +135,8 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
 def primal_value(alpha: FloatArray, w: FloatArray, gamma: float) -> float:
     """1/2 |alpha|^2 + |w|^2 / (2 gamma) for alpha = y - X w: an upper bound on c(S) whatever w is."""
     with np.errstate(over="ignore", invalid="ignore"):
+        if math.isinf(gamma):
+            return 0.5 * float(alpha @ alpha)
         square = float(w @ w)
         if not SMALLEST_SQUARE < square < np.inf:
             # The quotient may be a number where the squares are none.
@@ -220,19 +224,22 @@ def fit_support(
     order = np.argsort(support)
     support = support[order]
     block = design.columns(support) if columns is None else columns[:, order]
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(np.einsum("ij,ij->j", block, block)).all():
-            design.scan(y, stats=True)  # names the entry
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        squares = np.einsum("ij,ij->j", block, block)
+        if not np.isfinite(squares).all():
+            design.scan(y, stats=True)  # names the entry
         signed = rules is not None and bool(np.any(rules.sign[support]))
-        w = ridge_with_signs(block, y, gamma, rules.sign[support]) if rules and signed else ridge(block, y, gamma)
+        if rules is not None and signed:
+            w = ridge_with_signs(block, y, gamma, rules.sign[support])
+        else:
+            w = ridge(block, y, gamma, squares)
         alpha = y - block @ w
         price = penalty * support.size if rules is None else float(rules.price[support].sum())
         value = primal_value(alpha, w, gamma) + price
         # What rounding has changed in alpha, relative to the terms of y - X w, which a good fit leaves far above alpha.
-        terms = float(np.linalg.norm(y)) + float(np.abs(w) @ np.linalg.norm(block, axis=0))
+        terms = math.sqrt(y @ y) + float(np.abs(w) @ np.sqrt(squares))
         blur = sum_unit(support.size) * terms
-        if blur * (float(np.linalg.norm(alpha)) + blur) > _PRECISE * value:
+        if blur * (math.sqrt(alpha @ alpha) + blur) > _PRECISE * value:
             value = primal_value(precise_residual(y, block, w), w, gamma) + price
     return Incumbent(support=support, coef=w, objective=check_value(value, support, y, block))
 

@@ -59,6 +59,7 @@ class WorkingSet:
         self.alpha = problem.y
         self.error = sum_unit(problem.n) * float(np.linalg.norm(problem.y))  # of beta, relative to the columns' norms
         self.norms: FloatArray | None = None  # of all columns, from the first read
+        self._of_response: tuple[FloatArray, FloatArray] | None = None
         self.solves = 0
         self._read_seconds = problem.design.nbytes / _BYTES_A_SECOND
         self.sketch: Sketch | None = None
@@ -98,8 +99,10 @@ class WorkingSet:
 
     def add_missing(self, index: IntArray) -> None:
         """Gather those of the columns that are not here."""
-        if index.size and not (index.size == self.index.size and np.array_equal(index, self.index)):
-            self.add(np.setdiff1d(index, self.index))
+        if index.size:
+            here = np.zeros(self.problem.p, dtype=bool)
+            here[self.index] = True
+            self.add(index[~here[index]])
 
     def residual(self, v: FloatArray) -> FloatArray:
         """y - X_W v."""
@@ -194,6 +197,12 @@ class WorkingSet:
         if self.norms is None:
             self.norms = rounding_norms(design, scan)
         return scan.xv, self.norms
+
+    def read_response(self) -> tuple[FloatArray, FloatArray]:
+        """X'y and the columns' norms, from one read for all problems on these data."""
+        if self._of_response is None:
+            self._of_response = self.read(self.problem.y)
+        return self._of_response
 
     def violators(self, last: Round, fix: FixArray, most: int) -> IntArray:
         """Columns outside W above the threshold, the largest first, at most `most`."""

@@ -24,8 +24,8 @@ from parsifal.deadline import TimeUp, limited
 from parsifal.problem.gap import Status, settled
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
-from parsifal.problem.solution import Solution
-from parsifal.proof.certificate import Certificate
+from parsifal.problem.solution import Incumbent, Solution
+from parsifal.proof.certificate import EXHAUSTED, Certificate
 from parsifal.proof.checker import provable_bound
 from parsifal.proof.supports import OutOfEffort
 from parsifal.solver.checkpoint import Checkpoint
@@ -59,7 +59,7 @@ def run(
     problem: Problem,
     options: Options,
     *,
-    starts: Sequence[IntArray] = (),
+    starts: Sequence[IntArray | Incumbent] = (),
     reporter: Reporter | None = None,
     handover: Handover | None = None,
     ceiling: float = math.inf,
@@ -71,7 +71,7 @@ def run(
     ----------
     problem, options
         What and how.
-    starts : supports
+    starts : supports, or fits for the same y, gamma and prices
         The first incumbents; each respects what is forced.
     reporter : Reporter, optional
         Gets the progress.
@@ -112,6 +112,12 @@ class _Attempt:
         return 0 if self.found is None else self.found.nodes
 
     @property
+    def by_sets(self) -> bool:
+        """Whether going through sets of columns is all of the proof: there is no dual value to round."""
+        tree = None if self.found is None else self.found.tree
+        return tree is not None and len(self.root.steps) == 1 and bool(np.all(tree["kind"] == EXHAUSTED))
+
+    @property
     def exhausted(self) -> bool:
         """Whether nothing below the cutoff is left."""
         return self.status in ("optimal", "precision")
@@ -130,7 +136,7 @@ class _Solve:
     started: float = field(default_factory=time.monotonic)
     reads: float = 0.0  # of the design before this solve
 
-    def run(self, starts: Sequence[IntArray]) -> Solution:
+    def run(self, starts: Sequence[IntArray | Incumbent]) -> Solution:
         self.reads = self.problem.design.reads
         first = best = _Attempt(root=self._root(starts))
         with self.reporter:
@@ -156,7 +162,7 @@ class _Solve:
             best.status = "interrupted"
             return self._conclude(best, first)
 
-    def _root(self, starts: Sequence[IntArray], *, relative: bool = False) -> Root:
+    def _root(self, starts: Sequence[IntArray | Incumbent], *, relative: bool = False) -> Root:
         options = self.options
         return start_root(
             self.problem,
@@ -230,7 +236,7 @@ class _Solve:
         rounding = sum_unit(p.n) * math.sqrt(4 * best * p.empty_objective)
         if p.design.nbytes > SLICE_BYTES or self.options.rel_gap * best < rounding:
             return None
-        second = _Attempt(root=self._root([root.incumbent.support], relative=True))
+        second = _Attempt(root=self._root([root.incumbent], relative=True))
         # About as long as the first, or a moment.
         columns = int(np.count_nonzero(root.fix >= 0))
         nodes = max(first.nodes, min(2000.0, _FINER_WORK // max(1, columns**2)), 1)
@@ -253,7 +259,7 @@ class _Solve:
             kept = 4 * sum_unit(self.problem.n) * 2 * self.problem.empty_objective
             lower_bound = max(lower_bound - kept, root.policy.floor)
         short = at.status == "precision" and not self._above(root) and self._in_time
-        delicate = root.beyond_double or at is not first
+        delicate = (root.beyond_double and not at.by_sets) or at is not first
         certificate = make_certificate(root, at.found, lower_bound, options.certificate_limit)
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;

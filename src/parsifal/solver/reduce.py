@@ -70,12 +70,15 @@ class Reduced:
         Those among them that are fixed in have 1; none has -1.
     survivors : Quadratic or HeldColumns
         The problem on them (not tightened).
+    columns : array of shape (n, m) or None
+        The columns themselves, where the working set has just them.
     """
 
     problem: Problem
     index: IntArray
     fix: FixArray
     survivors: Survivors
+    columns: FloatArray | None = None
 
     @property
     def quadratic(self) -> Quadratic:
@@ -128,7 +131,8 @@ def reduce(problem: Problem, work: WorkingSet, fix: FixArray) -> Reduced:
     """Gather the columns that `fix` leaves; the point of the last read becomes the reference point."""
     index = np.flatnonzero(fix >= 0)
     if np.array_equal(index, work.index):
-        return Reduced(problem=problem, index=index, fix=fix[index], survivors=work.quadratic())
+        survivors = work.quadratic()
+        return Reduced(problem=problem, index=index, fix=fix[index], survivors=survivors, columns=work.columns)
     missing = np.setdiff1d(index, work.index)
     outside = np.flatnonzero((work.v != 0) & (fix[work.index] < 0))
     fits = 8 * problem.n * index.size <= min(_HELD_BYTES, problem.design.held_bytes)

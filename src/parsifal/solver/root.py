@@ -29,12 +29,11 @@ from parsifal.solver.gap_policy import GapPolicy
 from parsifal.solver.reduce import Reduced
 
 _BEYOND_DOUBLE = 1e11
-# Without a ridge. So many supports are about a second of completions if no bound spares any, and a relaxation does not
-# pay. Of so few columns and places (bounds over all columns spare most of 1e8 supports) the search needs nothing before
-# it; and so many supports take it a moment.
-_ALL_SUPPORTS = 1e7
+# Supports that are gone through in about a second if no bound spares any: without a ridge tightening, and with it a
+# relaxation, does not pay; and those that take a moment.
+_ALL_SUPPORTS, _MOMENT = 1e7, 1e6
+# Of so few columns bounds over all of them spare most supports: without a ridge these places are few, too.
 _FEW_COLUMNS, _FEW_PLACES = 32, 10
-_MOMENT = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,18 +175,19 @@ class Root:
         return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
 
     def at_once(self, columns: int) -> bool:
-        """Whether so few columns are gone through by the search as they are: no walks, no tightening before it."""
-        return np.isinf(self.problem.gamma) and columns <= _FEW_COLUMNS and self.problem.k <= _FEW_PLACES
+        """Whether the sets of so few columns are gone through by the search: it needs no relaxation, and no walks."""
+        few = np.isinf(self.problem.gamma) and columns <= _FEW_COLUMNS and self.problem.k <= _FEW_PLACES
+        return bool(few) or self.in_a_moment(columns)
 
     def in_a_moment(self, columns: int) -> bool:
-        """Whether a search of so many columns is over before a thread has been started for it."""
+        """Whether that is over before a thread has been started for it."""
         return columns <= _FEW_COLUMNS and self._supports(columns) <= _MOMENT
 
     def _supports(self, columns: int) -> int:
-        """How many there are of the largest size, if so many columns are left."""
+        """How many there are of the commonest size, if so many columns are left."""
         forced = int(np.count_nonzero(self.problem.fix == 1))
         free = max(0, columns - forced)
-        return math.comb(free, min(free, self.problem.k - forced))
+        return math.comb(free, min(free // 2, self.problem.k - forced))
 
     @property
     def reduced(self) -> Reduced | None:
@@ -278,8 +278,8 @@ class Root:
             self.raise_bound(self.cutoff)
         return new, count
 
-    def begin_without_ridge(self, beta: FloatArray) -> None:
-        """Note the first record where there is no ridge: alpha = y, which proves nothing and says which X this is."""
+    def begin_with_response(self, beta: FloatArray) -> None:
+        """Note the first record where there is no relaxation: alpha = y, which says which X this is, and no more."""
         none = np.empty(0, dtype=np.int64)
         self.first_beta = beta
         self.steps.append(ProofStep(index=none, coef=np.empty(0), out=none, into=none))
@@ -352,23 +352,32 @@ def _first_start(problem: Problem, forced: IntArray) -> IntArray:
     return found
 
 
+def _support_of(start: IntArray | Incumbent) -> IntArray:
+    return start.support if isinstance(start, Incumbent) else start
+
+
 def start_root(
     problem: Problem,
     *,
     rel_gap: float,
-    starts: Sequence[IntArray] = (),
+    starts: Sequence[IntArray | Incumbent] = (),
     ceiling: float = np.inf,
     memory_limit: float = 0.0,
     relative: bool = False,
 ) -> Root:
-    """A root with a first incumbent: the best of the starts, or the columns forced in alone.
+    """A root with a first incumbent: the best of the starts (supports, or fits for the same y, gamma and prices), or
+    the columns forced in alone.
 
     With `relative`, pruning goes by the relative gap alone, however small the objective is.
     """
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
     p = problem
-    starts = [start for start in starts if p.allows(start)] or [_first_start(p, forced)]
-    fits = [fit_support(p.design, p.y, start, p.gamma, p.penalty, rules=p.rules) for start in starts]
+    fits = [
+        start
+        if isinstance(start, Incumbent)
+        else fit_support(p.design, p.y, start, p.gamma, p.penalty, rules=p.rules)
+        for start in [start for start in starts if p.allows(_support_of(start))] or [_first_start(p, forced)]
+    ]
     floor = price_below(p.penalty, forced.size) if p.rules is None else sum_below(p.rules.price[forced])
     return Root(
         problem=problem,

@@ -56,7 +56,7 @@ def solve_root(
         with limited(deadline=max(deadline, time.monotonic() + _FIRST_ROUND)):
             work = handover.working_set(root.problem)
             work.add_missing(root.incumbent.support)
-            if np.isinf(root.problem.gamma):
+            if np.isinf(root.problem.gamma) or root.at_once(int(np.count_nonzero(root.fix >= 0))):
                 _gather_all(root, work)
             elif not _begin_with(root, work, handover):
                 _read_rounds(root, work, deadline, report, handover)
@@ -90,10 +90,11 @@ def _refuse_underflow(root: Root, norms: FloatArray) -> None:
 
 
 def _gather_all(root: Root, work: WorkingSet) -> None:
-    """Without a ridge no read fixes a column: as long as they are few enough, all of them are gathered."""
-    beta, norms = work.read(root.problem.y)
-    _refuse_underflow(root, norms)
-    root.begin_without_ridge(beta)
+    """Where no read fixes a column, or few columns need none to be fixed, all are gathered if they are not too many."""
+    beta, norms = work.read_response()
+    if np.isinf(root.problem.gamma):
+        _refuse_underflow(root, norms)
+    root.begin_with_response(beta)
     if gram_pays(root.problem, int(np.count_nonzero(root.fix >= 0)), root.memory_limit):
         work.add_missing(np.flatnonzero(root.fix >= 0))
 
@@ -189,7 +190,9 @@ def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
     """The incumbent as positions in `index`, if it is there and `fix` allows it."""
     if root.incumbent.support.size == 0:
         return [root.incumbent.support]
-    position = np.flatnonzero(np.isin(index, root.incumbent.support))
+    chosen = np.zeros(root.problem.p, dtype=bool)
+    chosen[root.incumbent.support] = True
+    position = np.flatnonzero(chosen[index])
     whole = position.size == root.incumbent.support.size and not np.any(fix[position] < 0)
     return [position.astype(np.int64)] if whole else []
 
@@ -201,12 +204,12 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     v = reduced.quadratic.v0
     tightened: Tightened | None = None
     restarted = False
-    if np.isinf(p.gamma):
-        m = reduced.index.size
+    m = reduced.index.size
+    if np.isinf(p.gamma) or root.at_once(m):
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         if root.at_once(m):
-            root.leave(Remainder(reduced=reduced, tightened=None, v=np.zeros(m)))
+            root.leave(Remainder(reduced=reduced, tightened=None, v=v))
             return
         # Whether it pays depends on how good a fit there is.
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None

@@ -80,6 +80,7 @@ def run_search(
         time_limit=max(0.0, time_limit - (time.monotonic() - started)),
         node_limit=node_limit,
         threads=threads,
+        at_once=root.at_once(q.size),
         here=checkpoint is None and root.in_a_moment(q.size),
         branching=BRANCHING[branching],
         certificate_limit=certificate_limit,
@@ -102,7 +103,7 @@ def run_search(
             poll=poll,
             state=None if checkpoint is None else checkpoint.tree,
             save=None if checkpoint is None else lambda tree: checkpoint.save_search(root, tree),
-            columns=_data(reduced),
+            columns=_data(root, reduced),
             y=root.problem.y,
         )
     except ValueError as error:
@@ -145,12 +146,13 @@ def _memory_options(root: Root, reduced: Reduced, threads: int, memory_limit: fl
     return {"memory_limit": max(_LEAST_MEMORY, room(memory_limit) - taken), "completions": completions}
 
 
-def _data(reduced: Reduced) -> FloatArray | None:
-    """The columns themselves where there is no ridge: they tell which depend on which, and inner products do not."""
-    p = reduced.problem
-    if np.isfinite(p.gamma) or 8 * p.n * reduced.index.size > _HELD_BYTES:
+def _data(root: Root, reduced: Reduced) -> FloatArray | None:
+    """The columns themselves, where sets of them are all there is: inner products do not tell which depend on which,
+    and round more."""
+    p, m = reduced.problem, reduced.index.size
+    if not (np.isinf(p.gamma) or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
         return None
-    return np.asfortranarray(p.design.columns(reduced.index))
+    return p.design.columns(reduced.index) if reduced.columns is None else np.asfortranarray(reduced.columns)
 
 
 def twins(reduced: Reduced) -> IntArray:
