@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import parsifal as pf
+from parsifal.solver import root
 from oracles.reference import make_data, reference
 
 
@@ -170,7 +171,8 @@ def test_perfect_fit() -> None:
     str(zero)
 
 
-def test_limits_keep_true_bounds() -> None:
+def test_limits_keep_true_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(root, "_FEW_COLUMNS", 0)  # a tree, not all sets at once
     X, y = hard()
     path = pf.path(X, y, range(4, 8), 1.0, node_limit=2, threads=1)
     assert len(path) == 4

@@ -180,7 +180,8 @@ class _Solve:
         def report(root: Root) -> None:
             if checkpoint is not None:
                 checkpoint.save_root(root, self.handover)
-            poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
+            if self.reporter.active:
+                poll(root.incumbent.objective, root.lower_bound, 0, 1, 0.0)
 
         def poll(objective: float, lower_bound: float, nodes: float, open_nodes: float, seconds: float) -> None:
             self.reporter.show(self._snapshot(root, objective, lower_bound, nodes, open_nodes))

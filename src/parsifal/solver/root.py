@@ -373,9 +373,7 @@ def start_root(
     forced = np.flatnonzero(problem.fix == 1).astype(np.int64)
     p = problem
     fits = [
-        start
-        if isinstance(start, Incumbent)
-        else fit_support(p.design, p.y, start, p.gamma, p.penalty, rules=p.rules)
+        start if isinstance(start, Incumbent) else fit_support(p.design, p.y, start, p.gamma, p.penalty, rules=p.rules)
         for start in [start for start in starts if p.allows(_support_of(start))] or [_first_start(p, forced)]
     ]
     floor = price_below(p.penalty, forced.size) if p.rules is None else sum_below(p.rules.price[forced])

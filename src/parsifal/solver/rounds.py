@@ -210,6 +210,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         if root.at_once(m):
             root.leave(Remainder(reduced=reduced, tightened=None, v=v))
+            report(root)
             return
         # Whether it pays depends on how good a fit there is.
         tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
