@@ -18,8 +18,8 @@ import pytest
 import scipy.sparse as sp
 
 import parsifal as pf
-from parsifal.solver import root
 from oracles.reference import Reference, make_data, reference
+from parsifal.solver import root
 
 
 def plain(X: Any, y: Any) -> Reference:

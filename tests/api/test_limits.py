@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import parsifal as pf
-from parsifal.bound.dual import price_below
 from api.cases import MEDIUM, check, check_valid, hard_case, square
 from oracles.enumeration import Case, random_case
+from parsifal.bound.dual import price_below
 
 
 def check_unfinished(case: Case, solution: pf.Solution, status: str) -> None:

@@ -16,8 +16,8 @@ import pytest
 import scipy.sparse as sp
 
 import parsifal as pf
-from parsifal.solver import root
 from oracles.reference import make_data, reference
+from parsifal.solver import root
 
 
 def hard(n: int = 40, p: int = 24) -> tuple[np.ndarray, np.ndarray]:
