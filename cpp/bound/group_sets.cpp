@@ -36,17 +36,19 @@ void GroupSets::solve(const std::vector<Index>& support) {
 
 double GroupSets::value_of(const std::vector<Index>& support) {
     solve(support);
-    // LS around the reference point, on the columns where v or v0 is not zero.
+    // LS around the reference point, from the gradients there and at v on the columns where v or v0 is not zero.
     const Quadratic& columns = q_.columns;
-    std::vector<Index> both = used_;
-    both.insert(both.end(), reference_.begin(), reference_.end());
-    std::sort(both.begin(), both.end());
-    both.erase(std::unique(both.begin(), both.end()), both.end());
-    VectorXd step = -columns.v0(both);
-    for (size_t b = 0; b < used_.size(); ++b)
-        step[std::lower_bound(both.begin(), both.end(), used_[b]) - both.begin()] += v_[static_cast<Index>(b)];
-    double value = columns.ls0 - step.dot(columns.beta0(both)) + 0.5 * step.dot(columns.gram(both, both) * step) +
-                   v_.squaredNorm() / (2 * columns.gamma);
+    VectorXd change = VectorXd::Zero(columns.size());
+    change(reference_) -= columns.v0(reference_);
+    change(used_) += v_;
+    auto pull = [&](Index j) {
+        double beta = at_zero_[j];
+        for (size_t b = 0; b < used_.size(); ++b) beta -= v_[static_cast<Index>(b)] * columns.gram(used_[b], j);
+        return columns.beta0[j] + beta;
+    };
+    double value = columns.ls0 + v_.squaredNorm() / (2 * columns.gamma);
+    for (Index j = 0; j < columns.size(); ++j)
+        if (change[j] != 0) value -= 0.5 * change[j] * pull(j);
     for (const Index g : support) value += q_.price[g];
     return std::isfinite(value) ? value : INFINITY;
 }

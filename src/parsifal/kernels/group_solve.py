@@ -19,7 +19,8 @@ from parsifal.design.base import LARGEST
 from parsifal.errors import InputError
 from parsifal.kernels.asked import Asked, check_asked, check_rows, counted_rows
 from parsifal.kernels.group_record import make_certificate
-from parsifal.kernels.group_root import GroupProblem, GroupRoot, gather_survivors, may_tighten, solve_root
+from parsifal.kernels.group_root import GroupProblem, GroupRoot, gather_survivors, may_tighten
+from parsifal.kernels.group_rounds import solve_root
 from parsifal.kernels.solution import KernelSolution
 from parsifal.kernels.units import Given, Units
 from parsifal.problem.gamma import auto_gamma, resolve_gamma
