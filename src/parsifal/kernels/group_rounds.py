@@ -118,15 +118,16 @@ class _Rounds:
         """The inner products of these columns, which are at least those that were held; old ones are kept."""
         if columns.size == self.held.size:
             return
-        Z, m = self.problem.Z, columns.size
-        new = np.flatnonzero(~np.isin(columns, self.held))
-        gram = np.empty((m, m), order="F")
-        old = np.delete(np.arange(m), new)
-        gram[np.ix_(old, old)] = self.gram
-        block = np.asfortranarray(Z[:, columns[new]])
-        cross = product(np.asfortranarray(Z[:, columns]), block)
-        gram[:, new], gram[new, :] = cross, cross.T
-        gram[np.ix_(new, new)] = product(block, block)
+        Z = self.problem.Z
+        fresh = ~np.isin(columns, self.held)
+        block = np.asfortranarray(Z[:, columns[fresh]])
+        gram = product(block, block)
+        if self.held.size:
+            old, new = np.flatnonzero(~fresh), np.flatnonzero(fresh)
+            inner, cross = gram, product(np.asfortranarray(Z[:, self.held]), block)
+            gram = np.empty((columns.size, columns.size), order="F")
+            gram[np.ix_(old, old)], gram[np.ix_(new, new)] = self.gram, inner
+            gram[np.ix_(old, new)], gram[np.ix_(new, old)] = cross, cross.T
         self.gram, self.held = gram, columns
 
     def _move(self, active: IntArray, values: FloatArray) -> None:
