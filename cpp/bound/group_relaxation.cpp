@@ -14,7 +14,7 @@ constexpr int most_steps = 60, line_trials = 12;
 constexpr double dropped = 1e-12;  // weights below it are none
 // Groups without weight that a Newton step looks at: the best of those with so much of the threshold's gain.
 constexpr double looked_at = 0.5;
-constexpr size_t most_new = 24;
+constexpr size_t most_new = 12;
 
 }  // namespace
 

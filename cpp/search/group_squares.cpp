@@ -10,7 +10,7 @@ namespace parsifal {
 namespace {
 
 // A new frame is gathered once this part of the old one's columns is left.
-constexpr double worth_gathering = 0.7;
+constexpr double worth_gathering = 0.5;
 
 Index count_live(const GroupFrame& frame, const Fixes& fix) {
     Index live = 0;
