@@ -18,9 +18,7 @@ constexpr size_t most_new = 12;
 
 }  // namespace
 
-GroupRelaxation::GroupRelaxation(const GroupedQuadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
-    q_.columns.gradient(VectorXd::Zero(q_.columns.size()), at_zero_);
-}
+GroupRelaxation::GroupRelaxation(const GroupedQuadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {}
 
 void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
     const Quadratic& columns = q_.columns;
@@ -39,7 +37,7 @@ void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
     point.v = VectorXd::Zero(columns.size());
     bool solved = true;
     if (m > 0) {
-        VectorXd inner = point.root.cwiseProduct(VectorXd(at_zero_(point.used)));
+        VectorXd inner = point.root.cwiseProduct(VectorXd(q_.at_zero(point.used)));
         // A ridge too weak for double precision: v = 0 is a dual point too, and the value one that no step improves on.
         solved = factorise(point);
         if (solved) {

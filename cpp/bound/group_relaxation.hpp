@@ -57,7 +57,6 @@ class GroupRelaxation {
 
     const GroupedQuadratic& q_;
     const Alarm& alarm_;
-    VectorXd at_zero_;  // beta of v = 0
     Fixes fix_;
     Index room_ = 0;
     GroupPoint at_, trial_;

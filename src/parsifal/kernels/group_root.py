@@ -194,7 +194,7 @@ def gather_survivors(root: GroupRoot, most_columns: int) -> bool:
     columns = p.columns(index)
     if columns.size > most_columns:
         return False
-    block = np.asfortranarray(p.Z[:, columns])
+    block = p.Z if columns.size == p.Z.shape[1] else np.asfortranarray(p.Z[:, columns])
     norms = np.sqrt(np.einsum("ij,ij->j", block, block))
     v = root.v[columns]
     alpha = p.y - block @ v
