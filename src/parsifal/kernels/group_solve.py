@@ -254,7 +254,6 @@ class GroupSolve:
             time_limit=max(0.0, asked.seconds - (time.monotonic() - self.started)),
             node_limit=asked.nodes,
             threads=asked.threads,
-            branching=_core.Branching.largest,
             memory_limit=max(_LEAST_MEMORY, room(self.memory_limit) - survivors.quadratic.gram.nbytes),
             certificate_limit=asked.certificate_limit,
             rank=min(problem.Z.shape) if tighten else 0,
