@@ -64,8 +64,7 @@ bool GroupRelaxation::factorise(GroupPoint& point) const {
     for (Index b = 0; b < m; ++b) {
         const double* from = q_.columns.gram.col(point.used[static_cast<size_t>(b)]).data();
         double* to = system.col(b).data();
-        for (Index a = b; a < m; ++a)
-            to[a] = from[point.used[static_cast<size_t>(a)]] * point.root[b] * point.root[a];
+        for (Index a = b; a < m; ++a) to[a] = from[point.used[static_cast<size_t>(a)]] * point.root[b] * point.root[a];
         to[b] += 1;
     }
     Eigen::Ref<MatrixXd> in_place(system);

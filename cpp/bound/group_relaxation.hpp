@@ -22,10 +22,10 @@ namespace parsifal {
 // c(s) and all that comes with it.
 struct GroupPoint {
     VectorXd s;
-    std::vector<Index> used;  // columns of groups with s > 0
-    VectorXd root;            // R on these
+    std::vector<Index> used;    // columns of groups with s > 0
+    VectorXd root;              // R on these
     std::vector<double> lower;  // memory of the factor; it only grows
-    VectorXd v, beta, a;  // on all columns; a_g of every group
+    VectorXd v, beta, a;        // on all columns; a_g of every group
     double value = INFINITY;
 
     // L of I + R G R = L L', on and below the diagonal.

@@ -8,6 +8,8 @@ the same would be a chain of nodes, on all groups that are left instead of the f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import parsifal._core as _core
@@ -19,6 +21,7 @@ from parsifal.kernels.group_root import GroupRoot, GroupStep, around, halves, pr
 
 # Groups that the relaxation is first solved on, and that may join it in a round.
 _FIRST, _JOIN = 30, 40
+_ALONG = 20  # that do if any does
 _MOST_ROUNDS = 30
 _PROBE_ROUNDS = 4
 _TOLERANCE = 1e-3  # of the way from the bound to the cutoff
@@ -31,6 +34,16 @@ def solve_root(root: GroupRoot) -> None:
     rounds.run()
     while not root.exhausted and rounds.probe_best():
         rounds.run()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Relaxed:
+    """Coefficients of all columns and weights of all groups, their value, and the problem on the working set."""
+
+    v: FloatArray
+    s: FloatArray
+    primal: float
+    quadratic: _core.Quadratic
 
 
 class _Rounds:
@@ -51,10 +64,11 @@ class _Rounds:
         for _ in range(_MOST_ROUNDS):
             gap = max(root.cutoff - root.bound, 0.0)
             tolerance = max(_TOLERANCE * gap, 0.05 * root.policy.allowance(root.cutoff))
-            v, root.s, quadratic = self._relax(root.fix, tolerance, slack=0.0)
-            _improve(root, quadratic, self.problem.compiled(self.work), self.work)
-            gains = self._price(v)
-            root.v = v
+            relaxed = self._relax(root.fix, tolerance, slack=0.0)
+            root.s = relaxed.s
+            _improve(root, relaxed.quadratic, self.problem.compiled(self.work), self.work)
+            gains = self._price(relaxed.v)
+            root.v = relaxed.v
             if root.exhausted or not self._join(gains, root.fix):
                 return
 
@@ -77,18 +91,18 @@ class _Rounds:
         for _ in range(_PROBE_ROUNDS):
             fix = root.fix.copy()
             fix[group] = -1
-            v, _, _ = self._relax(fix, 0.05 * root.policy.allowance(root.cutoff), slack=_HOPELESS)
-            gains = self._price(v)
+            relaxed = self._relax(fix, 0.05 * root.policy.allowance(root.cutoff), slack=_HOPELESS)
+            if relaxed.primal < root.cutoff:
+                return False  # no bound can pass it, and more groups only lower it
+            gains = self._price(relaxed.v)
             if root.exhausted or root.fix[group] != 0:
                 return True
             if not self._join(gains, fix):
                 return False
         return False
 
-    def _relax(
-        self, fix: FixArray, tolerance: float, *, slack: float
-    ) -> tuple[FloatArray, FloatArray, _core.Quadratic]:
-        """Coefficients of all columns and weights of all groups, by the relaxation on the working set; its problem."""
+    def _relax(self, fix: FixArray, tolerance: float, *, slack: float) -> _Relaxed:
+        """The relaxation on the working set."""
         check_time()
         p, root, work = self.problem, self.root, self.work
         columns = p.columns(work)
@@ -112,7 +126,7 @@ class _Rounds:
         root.solves += relaxed["solves"]
         v, s = np.zeros(p.Z.shape[1]), np.zeros(p.size)
         v[columns], s[work] = relaxed["v"], relaxed["s"]
-        return v, s, quadratic
+        return _Relaxed(v=v, s=s, primal=relaxed["primal"], quadratic=quadratic)
 
     def _hold(self, columns: IntArray) -> None:
         """The inner products of these columns, which are at least those that were held; old ones are kept."""
@@ -191,8 +205,12 @@ def _violators(k: int, gains: FloatArray, work: IntArray, fix: FixArray) -> IntA
     threshold = max(0.0, float(inside[room - 1])) if 0 < room <= inside.size else 0.0
     outside = fix == 0
     outside[work] = False
-    candidates = np.flatnonzero(outside & (gains > threshold * (1 + 1e-9)))
-    return candidates[np.argsort(-gains[candidates], kind="stable")[:_JOIN]].astype(np.int64)
+    count = int(np.count_nonzero(outside & (gains > threshold * (1 + 1e-9))))
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
+    # The next best come along: new inner products, a few at a time, cost more than columns without weight.
+    order = np.flatnonzero(outside)
+    return order[np.argsort(-gains[order], kind="stable")[: min(max(count, _ALONG), _JOIN)]].astype(np.int64)
 
 
 def _improve(root: GroupRoot, quadratic: _core.Quadratic, groups: _core.Groups, work: IntArray) -> None:

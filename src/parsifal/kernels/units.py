@@ -115,7 +115,7 @@ class Units:
 
 
 def scaled_by(values: FloatArray, exponent: int) -> FloatArray:
-    """2^exponent times a matrix, as `ldexp` has it; a product, which is many times faster, where the factor is normal."""
+    """2^exponent times a matrix, as `ldexp` has it: by the faster product where 2^exponent is a normal number."""
     if exponent == 0:
         return values
     if abs(exponent) <= _NORMAL:
