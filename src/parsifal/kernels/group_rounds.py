@@ -20,8 +20,8 @@ from parsifal.design.gram import product
 from parsifal.kernels.group_root import GroupRoot, GroupStep, around, halves, priced
 
 # Groups that the relaxation is first solved on, and that may join it in a round.
-_FIRST, _JOIN = 30, 40
-_ALONG = 20  # that do if any does
+_FIRST, _JOIN = 30, 60
+_ALONG = 40  # that do if any does
 _MOST_ROUNDS = 30
 _PROBE_ROUNDS = 4
 _TOLERANCE = 1e-3  # of the way from the bound to the cutoff
