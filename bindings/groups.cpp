@@ -25,7 +25,7 @@ void construct_groups(Groups* self, std::vector<Index> start, VectorXd price, In
 }
 
 nb::dict relax_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, ConstVector start, double cutoff,
-                      double tolerance, int max_solves, double seconds) {
+                      double tolerance, double slack, int max_solves, double seconds) {
     require_one_a_group(fix, groups, "fix");
     require_one_a_group(start, groups, "start");
     const GroupedQuadratic problem = grouped(groups, q);
@@ -34,7 +34,8 @@ nb::dict relax_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix
     RelaxationResult r;
     {
         nb::gil_scoped_release release;
-        r = relaxation.solve(fix, start, {.cutoff = cutoff, .tolerance = tolerance, .max_solves = max_solves});
+        r = relaxation.solve(fix, start,
+                             {.cutoff = cutoff, .tolerance = tolerance, .slack = slack, .max_solves = max_solves});
     }
     nb::dict d;
     d["bound"] = r.bound;
@@ -66,7 +67,8 @@ void bind_groups(nb::module_& m) {
     nb::class_<Groups>(m, "Groups", "Columns start[g] .. start[g + 1] - 1 of a Quadratic are group g.")
         .def("__init__", &construct_groups, nb::kw_only(), "start"_a, "price"_a, "k"_a);
     m.def("relax_groups", &relax_groups, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "start"_a, "cutoff"_a,
-          "tolerance"_a, "max_solves"_a, "seconds"_a = INFINITY, "Solve the relaxation of one node of groups.");
+          "tolerance"_a, "slack"_a = 0.0, "max_solves"_a, "seconds"_a = INFINITY,
+          "Solve the relaxation of one node of groups.");
     m.def("improve_groups", &improve, "quadratic"_a, "groups"_a, nb::kw_only(), "fix"_a, "support"_a, "max_moves"_a,
           "seconds"_a = INFINITY, "Improve a set of groups by additions, removals and swaps.");
 }

@@ -1,10 +1,12 @@
-"""Follow every link within the built site: files and headings. Links to other sites are left alone.
+"""Follow every link within the built site: files and headings. Links to other sites are left alone. And no example of
+the gallery may have run into a time limit: what it shows would be another thing on another machine.
 
 python scripts/check_site.py build/docs
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -46,7 +48,17 @@ def broken_links(site: Path) -> list[str]:
     return broken
 
 
+def stopped_examples(site: Path) -> list[str]:
+    """Pages of the gallery whose examples print that a time limit was reached."""
+    found = []
+    for path in sorted((site / "gallery").glob("plot_*.html")):
+        printed = re.findall(r"sphx-glr-script-out.*?</pre>", path.read_text(encoding="utf-8"), re.DOTALL)
+        if any("time_limit" in text for text in printed):
+            found.append(f"{path.relative_to(site)}: an example ran into its time limit")
+    return found
+
+
 if __name__ == "__main__":
-    found = broken_links(Path(sys.argv[1]))
-    print("\n".join(found) or "every link within the site leads somewhere")
+    found = broken_links(Path(sys.argv[1])) + stopped_examples(Path(sys.argv[1]))
+    print("\n".join(found) or "every link within the site leads somewhere, every example ran to its end")
     sys.exit(bool(found))

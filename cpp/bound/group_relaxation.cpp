@@ -14,13 +14,11 @@ constexpr int most_steps = 60, line_trials = 12;
 constexpr double dropped = 1e-12;  // weights below it are none
 // Groups without weight that a Newton step looks at: the best of those with so much of the threshold's gain.
 constexpr double looked_at = 0.5;
-constexpr size_t most_new = 24;
+constexpr size_t most_new = 12;
 
 }  // namespace
 
-GroupRelaxation::GroupRelaxation(const GroupedQuadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
-    q_.columns.gradient(VectorXd::Zero(q_.columns.size()), at_zero_);
-}
+GroupRelaxation::GroupRelaxation(const GroupedQuadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {}
 
 void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
     const Quadratic& columns = q_.columns;
@@ -39,14 +37,14 @@ void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
     point.v = VectorXd::Zero(columns.size());
     bool solved = true;
     if (m > 0) {
-        MatrixXd system = columns.gram(point.used, point.used);
-        system.array().rowwise() *= point.root.transpose().array();
-        system.array().colwise() *= point.root.array();
-        system.diagonal().array() += 1;
-        point.factor.compute(system);
-        const VectorXd inner = point.factor.solve(point.root.cwiseProduct(VectorXd(at_zero_(point.used))));
+        VectorXd inner = point.root.cwiseProduct(VectorXd(q_.at_zero(point.used)));
         // A ridge too weak for double precision: v = 0 is a dual point too, and the value one that no step improves on.
-        solved = point.factor.info() == Eigen::Success && inner.allFinite();
+        solved = factorise(point);
+        if (solved) {
+            point.factor().triangularView<Eigen::Lower>().solveInPlace(inner);
+            point.factor().triangularView<Eigen::Lower>().transpose().solveInPlace(inner);
+            solved = inner.allFinite();
+        }
         if (solved) point.v(point.used) = point.root.cwiseProduct(inner);
     }
     columns.gradient(point.v, point.beta);
@@ -56,6 +54,21 @@ void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
         if (point.s[g] > 0)
             point.value += point.v.segment(q_.first(g), q_.width(g)).squaredNorm() / (2 * columns.gamma * point.s[g]) +
                            q_.price[g] * point.s[g];
+}
+
+// In place, and only what is below the diagonal: at a few hundred columns gathering the whole costs half as much again.
+bool GroupRelaxation::factorise(GroupPoint& point) const {
+    const Index m = point.root.size();
+    if (static_cast<Index>(point.lower.size()) < m * m) point.lower.resize(static_cast<size_t>(m * m));
+    Eigen::Map<MatrixXd> system = point.factor();
+    for (Index b = 0; b < m; ++b) {
+        const double* from = q_.columns.gram.col(point.used[static_cast<size_t>(b)]).data();
+        double* to = system.col(b).data();
+        for (Index a = b; a < m; ++a) to[a] = from[point.used[static_cast<size_t>(a)]] * point.root[b] * point.root[a];
+        to[b] += 1;
+    }
+    Eigen::Ref<MatrixXd> in_place(system);
+    return Eigen::LLT<Eigen::Ref<MatrixXd>>(in_place).info() == Eigen::Success;
 }
 
 // The start within the node's box and budget; where it leaves most of the budget unused, the groups of steepest descent
@@ -199,28 +212,33 @@ std::vector<Index> GroupRelaxation::worth_moving() const {
     return groups;
 }
 
-MatrixXd GroupRelaxation::hessian(const std::vector<Index>& groups) const {
+const MatrixXd& GroupRelaxation::hessian(const std::vector<Index>& groups) {
     const Quadratic& columns = q_.columns;
     const auto w = static_cast<Index>(groups.size()), used = static_cast<Index>(at_.used.size());
-    MatrixXd products(columns.size(), w);  // G B
+    products_.resize(columns.size(), w);  // G B
     for (Index b = 0; b < w; ++b) {
         const Index g = groups[static_cast<size_t>(b)];
-        products.col(b).noalias() =
+        products_.col(b).noalias() =
             columns.gram.middleCols(q_.first(g), q_.width(g)) * at_.beta.segment(q_.first(g), q_.width(g));
     }
-    MatrixXd H(w, w);
+    hessian_.resize(w, w);
     for (Index b = 0; b < w; ++b) {
         const Index g = groups[static_cast<size_t>(b)];
-        H.row(b).noalias() =
-            at_.beta.segment(q_.first(g), q_.width(g)).transpose() * products.middleRows(q_.first(g), q_.width(g));
+        hessian_.row(b).noalias() =
+            at_.beta.segment(q_.first(g), q_.width(g)).transpose() * products_.middleRows(q_.first(g), q_.width(g));
     }
     if (used > 0) {
-        MatrixXd inner = products(at_.used, Eigen::all);
-        inner.array().colwise() *= at_.root.array();
-        at_.factor.matrixL().solveInPlace(inner);
-        H.noalias() -= inner.transpose() * inner;
+        for (Index b = 0; b < w; ++b)
+            for (Index a = 0; a < used; ++a)
+                // In place: row a is not after the row that it comes from.
+                products_(a, b) = at_.root[a] * products_(at_.used[static_cast<size_t>(a)], b);
+        auto inner = products_.topRows(used);
+        at_.factor().triangularView<Eigen::Lower>().solveInPlace(inner);
+        hessian_.selfadjointView<Eigen::Lower>().rankUpdate(inner.transpose(), -1.0);
     }
-    return columns.gamma * columns.gamma * 0.5 * (H + H.transpose());
+    hessian_ *= columns.gamma * columns.gamma;
+    hessian_.triangularView<Eigen::StrictlyUpper>() = hessian_.transpose();
+    return hessian_;
 }
 
 // To the minimum of the quadratic model, or part of the way; false where that leads nowhere.

@@ -22,11 +22,15 @@ namespace parsifal {
 // c(s) and all that comes with it.
 struct GroupPoint {
     VectorXd s;
-    std::vector<Index> used;  // columns of groups with s > 0
-    VectorXd root;            // R on these
-    Eigen::LLT<MatrixXd> factor;
-    VectorXd v, beta, a;  // on all columns; a_g of every group
+    std::vector<Index> used;    // columns of groups with s > 0
+    VectorXd root;              // R on these
+    std::vector<double> lower;  // memory of the factor; it only grows
+    VectorXd v, beta, a;        // on all columns; a_g of every group
     double value = INFINITY;
+
+    // L of I + R G R = L L', on and below the diagonal.
+    Eigen::Map<MatrixXd> factor() { return {lower.data(), root.size(), root.size()}; }
+    Eigen::Map<const MatrixXd> factor() const { return {lower.data(), root.size(), root.size()}; }
 };
 
 class GroupRelaxation {
@@ -47,15 +51,16 @@ class GroupRelaxation {
     bool finished(const Aim& aim);
     bool majorise();
     bool newton();
+    bool factorise(GroupPoint& point) const;
     std::vector<Index> worth_moving() const;
-    MatrixXd hessian(const std::vector<Index>& groups) const;
+    const MatrixXd& hessian(const std::vector<Index>& groups);
 
     const GroupedQuadratic& q_;
     const Alarm& alarm_;
-    VectorXd at_zero_;  // beta of v = 0
     Fixes fix_;
     Index room_ = 0;
     GroupPoint at_, trial_;
+    MatrixXd products_, hessian_;
     VectorXd best_v_, beta_;
     SafeDual best_;
     RelaxationResult result_;

@@ -18,7 +18,6 @@ std::vector<Index> with(std::vector<Index> support, Index g) {
 }  // namespace
 
 GroupSets::GroupSets(const GroupedQuadratic& problem, const Alarm& alarm) : q_(problem), alarm_(alarm) {
-    q_.columns.gradient(VectorXd::Zero(q_.columns.size()), at_zero_);
     for (Index j = 0; j < q_.columns.size(); ++j)
         if (q_.columns.v0[j] != 0) reference_.push_back(j);
 }
@@ -31,22 +30,24 @@ void GroupSets::solve(const std::vector<Index>& support) {
     if (used_.empty()) return;
     MatrixXd system = q_.columns.gamma * q_.columns.gram(used_, used_);
     system.diagonal().array() += 1;
-    v_ = Eigen::LLT<MatrixXd>(system).solve(q_.columns.gamma * at_zero_(used_));
+    v_ = Eigen::LLT<MatrixXd>(system).solve(q_.columns.gamma * q_.at_zero(used_));
 }
 
 double GroupSets::value_of(const std::vector<Index>& support) {
     solve(support);
-    // LS around the reference point, on the columns where v or v0 is not zero.
+    // LS around the reference point, from the gradients there and at v on the columns where v or v0 is not zero.
     const Quadratic& columns = q_.columns;
-    std::vector<Index> both = used_;
-    both.insert(both.end(), reference_.begin(), reference_.end());
-    std::sort(both.begin(), both.end());
-    both.erase(std::unique(both.begin(), both.end()), both.end());
-    VectorXd step = -columns.v0(both);
-    for (size_t b = 0; b < used_.size(); ++b)
-        step[std::lower_bound(both.begin(), both.end(), used_[b]) - both.begin()] += v_[static_cast<Index>(b)];
-    double value = columns.ls0 - step.dot(columns.beta0(both)) + 0.5 * step.dot(columns.gram(both, both) * step) +
-                   v_.squaredNorm() / (2 * columns.gamma);
+    VectorXd change = VectorXd::Zero(columns.size());
+    change(reference_) -= columns.v0(reference_);
+    change(used_) += v_;
+    auto pull = [&](Index j) {
+        double beta = q_.at_zero[j];
+        for (size_t b = 0; b < used_.size(); ++b) beta -= v_[static_cast<Index>(b)] * columns.gram(used_[b], j);
+        return columns.beta0[j] + beta;
+    };
+    double value = columns.ls0 + v_.squaredNorm() / (2 * columns.gamma);
+    for (Index j = 0; j < columns.size(); ++j)
+        if (change[j] != 0) value -= 0.5 * change[j] * pull(j);
     for (const Index g : support) value += q_.price[g];
     return std::isfinite(value) ? value : INFINITY;
 }
@@ -54,7 +55,7 @@ double GroupSets::value_of(const std::vector<Index>& support) {
 // The open groups that take most off, at the solution of the support.
 std::vector<Index> GroupSets::steepest(const Fixes& fix, const std::vector<Index>& support) {
     solve(support);
-    VectorXd beta = at_zero_, a;
+    VectorXd beta = q_.at_zero, a;
     for (size_t b = 0; b < used_.size(); ++b)
         beta.noalias() -= v_[static_cast<Index>(b)] * q_.columns.gram.col(used_[b]);
     q_.gains(beta, a);

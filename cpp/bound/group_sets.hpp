@@ -24,7 +24,6 @@ class GroupSets {
 
     const GroupedQuadratic& q_;
     const Alarm& alarm_;
-    VectorXd at_zero_;              // beta of v = 0
     std::vector<Index> reference_;  // columns with v0 != 0
     std::vector<Index> used_;
     VectorXd v_;

@@ -5,6 +5,7 @@
 // by one, so nothing here knows about that either.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "bound/dual.hpp"
@@ -17,6 +18,19 @@ struct GroupedQuadratic {
     std::vector<Index> start;  // the columns of group g are start[g] .. start[g + 1] - 1
     VectorXd price;            // of each group
     Index k;                   // groups that may be chosen
+    VectorXd at_zero;          // beta of v = 0
+
+    GroupedQuadratic(const Quadratic& problem, std::vector<Index> starts, VectorXd prices, Index most)
+        : GroupedQuadratic(problem, std::move(starts), std::move(prices), most, beta_of_zero(problem)) {}
+    // With what `beta_of_zero` gave before.
+    GroupedQuadratic(const Quadratic& problem, std::vector<Index> starts, VectorXd prices, Index most, VectorXd zero)
+        : columns(problem), start(std::move(starts)), price(std::move(prices)), k(most), at_zero(std::move(zero)) {}
+
+    static VectorXd beta_of_zero(const Quadratic& problem) {
+        VectorXd beta;
+        problem.gradient(VectorXd::Zero(problem.size()), beta);
+        return beta;
+    }
 
     Index size() const { return price.size(); }
     Index first(Index g) const { return start[static_cast<size_t>(g)]; }

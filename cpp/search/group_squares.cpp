@@ -10,7 +10,7 @@ namespace parsifal {
 namespace {
 
 // A new frame is gathered once this part of the old one's columns is left.
-constexpr double worth_gathering = 0.7;
+constexpr double worth_gathering = 0.5;
 
 Index count_live(const GroupFrame& frame, const Fixes& fix) {
     Index live = 0;
@@ -40,6 +40,7 @@ std::shared_ptr<GroupFrame> GroupSquares::make(std::vector<Index> groups, const 
     }
     frame->inner = make_frame(survivors_, std::move(columns), w, diagonal);
     frame->inner->tightened = tightened;
+    frame->at_zero = GroupedQuadratic::beta_of_zero(frame->inner->problem(root_));
     frame->columns = std::move(groups);
     frame->s = s;
     return frame;
@@ -102,7 +103,7 @@ std::shared_ptr<GroupFrame> GroupSquares::narrow(const GroupFrame& old, const Fi
 GroupSolver::GroupSolver(const GroupSquares& model, const GroupFrame& frame, const Alarm& alarm)
     : frame_(frame),
       quadratic_(frame.inner->problem(model.root())),
-      problem_{quadratic_, frame.groups.start, frame.groups.price, frame.groups.k},
+      problem_{quadratic_, frame.groups.start, frame.groups.price, frame.groups.k, frame.at_zero},
       relaxation_(problem_, alarm),
       sets_(problem_, alarm) {}
 

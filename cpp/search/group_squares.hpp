@@ -26,8 +26,11 @@ struct GroupFrame : FrameBase {
     std::shared_ptr<Frame> inner;  // on the groups' columns
     Groups groups;                 // those of the frame, in its columns
     VectorXd s;                    // the weights that it was gathered around
+    VectorXd at_zero;              // beta of no coefficients, once for all solvers of the frame
 
-    std::int64_t bytes() const { return inner->bytes() + 24 * static_cast<std::int64_t>(columns.size()); }
+    std::int64_t bytes() const {
+        return inner->bytes() + 24 * static_cast<std::int64_t>(columns.size()) + 8 * at_zero.size();
+    }
     const VectorXd& start() const { return s; }
 };
 

@@ -171,7 +171,7 @@ class Groups:
 
     def __init__(self, *, start: Sequence[int], price: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], k: int) -> None: ...
 
-def relax_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, max_solves: int, seconds: float = float('inf')) -> dict:
+def relax_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], cutoff: float, tolerance: float, slack: float = 0.0, max_solves: int, seconds: float = float('inf')) -> dict:
     """Solve the relaxation of one node of groups."""
 
 def improve_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')], support: Sequence[int], max_moves: int, seconds: float = float('inf')) -> tuple[list[int], float]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import parsifal as pf
-from scripts.check_site import broken_links
+from scripts.check_site import broken_links, stopped_examples
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -104,3 +104,12 @@ def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
         '<p id="here"><a href="#gone">x</a><a href="a.html">y</a><a href="a.html#no">z</a>'
     )
     assert broken_links(tmp_path) == ["a.html: c.png", "b.html: #gone", "b.html: a.html#no"]
+
+
+def test_an_example_that_ran_into_a_limit_is_found(tmp_path: Path) -> None:
+    (tmp_path / "gallery").mkdir()
+    code = "<pre>pf.solve(X, y, k=3, time_limit=5)</pre>"
+    for name, printed in (("plot_a", "optimal"), ("plot_b", "time_limit, gap 3 %")):
+        text = f'{code}<div class="sphx-glr-script-out"><pre>status {printed}</pre></div>'
+        (tmp_path / f"gallery/{name}.html").write_text(text, encoding="utf-8")
+    assert stopped_examples(tmp_path) == ["gallery/plot_b.html: an example ran into its time limit"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 import subprocess
 import sys
@@ -25,17 +24,6 @@ def test_example_runs(name: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     assert SHOWN[name] in done.stdout
-
-
-@pytest.mark.parametrize("example", sorted((EXAMPLES / "gallery").glob("*.py")), ids=lambda path: path.stem)
-def test_gallery_example_runs(example: Path) -> None:
-    if "pysindy" in example.stem:
-        pytest.importorskip("pysindy", reason="PySINDy comes with the environment of the docs")
-    command = [sys.executable, "-W", "error", "-X", "utf8", str(example)]
-    environment = os.environ | {"MPLBACKEND": "Agg"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8", env=environment)
-    assert done.returncode == 0, done.stderr
-    assert "time_limit" not in done.stdout
 
 
 def test_heuristics_miss_the_optimum_by_more_than_half() -> None:

@@ -1,4 +1,4 @@
-"""Groups at the root: a working set of groups, priced over all of them, and what is left for the search.
+"""Groups at the root: the problem, what is known before the search, and what is left for it.
 
 The problem is that of `solve` with groups in place of columns: for any alpha, with beta = Z'alpha over the columns of
 all groups and a_g = gamma/2 |beta_g|^2 - price_g,
@@ -24,17 +24,12 @@ from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.ridge_loss import precise_residual, primal_value, ridge
 from parsifal.bound.rounding import Rounding, safe_sum, sum_unit
 from parsifal.bound.tightening import tighten_all
-from parsifal.deadline import check_time, seconds_left
 from parsifal.design.gram import product
 from parsifal.errors import NumericalError
 from parsifal.problem.gap import resolution
 from parsifal.solver.gap_policy import GapPolicy
 
-# Groups that the relaxation is first solved on, and that may join it in a round.
-_FIRST, _JOIN = 30, 40
-_MOST_ROUNDS = 30
 _MOST_TIGHTENED = 500  # columns
-_TOLERANCE = 1e-3  # of the way from the bound to the cutoff
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -192,51 +187,6 @@ def sum_below(prices: FloatArray) -> float:
     return float(prices.sum()) * (1.0 - sum_unit(prices.size))
 
 
-def solve_root(root: GroupRoot) -> None:
-    """Rounds of relaxation, pricing, better sets and fixing, until no group outside the working set matters."""
-    p = root.problem
-    norms = np.sqrt(np.einsum("ij,ij->j", p.Z, p.Z))
-    beta, alpha = p.Z.T @ p.y, p.y
-    work = _first_groups(root, beta)
-    gram = np.empty((0, 0))
-    held: IntArray = np.empty(0, dtype=np.int64)
-    for _ in range(_MOST_ROUNDS):
-        check_time()
-        columns = p.columns(work)
-        if not np.array_equal(held, work):
-            block = np.asfortranarray(p.Z[:, columns])
-            gram, held = product(block, block), work
-        quadratic = _quadratic(p, gram, norms[columns], root.v[columns], beta[columns], alpha)
-        compiled, groups = quadratic.compiled, p.compiled(work)
-        relaxed = _core.relax_groups(
-            compiled,
-            groups,
-            fix=root.fix[work],
-            start=root.s[work],
-            cutoff=root.cutoff,
-            tolerance=max(_TOLERANCE * max(root.cutoff - root.bound, 0.0), 0.05 * root.policy.allowance(root.cutoff)),
-            max_solves=400,
-            seconds=seconds_left(),
-        )
-        root.solves += relaxed["solves"]
-        v = np.zeros(p.Z.shape[1])
-        v[columns] = relaxed["v"]
-        root.s = np.zeros(p.size)
-        root.s[work] = relaxed["s"]
-        _improve(root, compiled, groups, work)
-        active = np.flatnonzero(v)
-        alpha = p.y - p.Z[:, active] @ v[active]
-        beta, root.v = p.Z.T @ alpha, v
-        bound, gains = priced(p, alpha, beta, norms, root.fix)
-        _close(root, v, beta, bound, gains)
-        if root.exhausted:
-            return
-        missing = _violators(root, gains, work)
-        if missing.size == 0:
-            break
-        work = np.union1d(work[root.fix[work] >= 0], missing)
-
-
 def gather_survivors(root: GroupRoot, most_columns: int) -> bool:
     """Put the groups that are left into inner products, for the search; False if they are too many."""
     p = root.problem
@@ -244,11 +194,11 @@ def gather_survivors(root: GroupRoot, most_columns: int) -> bool:
     columns = p.columns(index)
     if columns.size > most_columns:
         return False
-    block = np.asfortranarray(p.Z[:, columns])
+    block = p.Z if columns.size == p.Z.shape[1] else np.asfortranarray(p.Z[:, columns])
     norms = np.sqrt(np.einsum("ij,ij->j", block, block))
     v = root.v[columns]
     alpha = p.y - block @ v
-    quadratic = _quadratic(p, product(block, block), norms, v, block.T @ alpha, alpha)
+    quadratic = around(p, product(block, block), norms, v, block.T @ alpha, alpha)
     diagonal = np.zeros(columns.size)
     if columns.size < len(p.y) and columns.size <= _MOST_TIGHTENED and may_tighten(root, columns.size):
         tightened = tighten_all(quadratic)
@@ -296,68 +246,7 @@ def halves(bound: float, a: FloatArray, free: npt.NDArray[np.bool_], room: int) 
     return if_in, if_out
 
 
-def _close(root: GroupRoot, v: FloatArray, beta: FloatArray, bound: float, gains: FloatArray) -> None:
-    """Note a dual point: its bound, what it fixes, and the step of the proof."""
-    p = root.problem
-    free = root.fix == 0
-    room = p.k - int(np.count_nonzero(root.fix == 1))
-    if_in, if_out = halves(bound, gains, free, room)
-    out = free & (if_in >= root.cutoff)
-    into = free & ~out & (if_out >= root.cutoff)
-    # Together: the record is what the fixing rests on.
-    if not root.steps:
-        root.first_beta = beta
-    root.steps.append(GroupStep(v=v, into=np.flatnonzero(into), out=np.flatnonzero(out)))
-    root.fix = np.where(out, -1, np.where(into, 1, root.fix)).astype(np.int8)
-    root.bound = max(root.bound, bound)
-    if np.count_nonzero(root.fix == 1) > p.k:
-        # More groups must be in than there is room for: no set is below the cutoff.
-        root.bound = max(root.bound, root.cutoff)
-
-
-def _first_groups(root: GroupRoot, beta: FloatArray) -> IntArray:
-    p = root.problem
-    gains = dual_terms(p.sums(beta**2), p.gamma, p.price)
-    allowed = np.flatnonzero(root.fix >= 0)
-    count = max(_FIRST, 3 * min(p.k, p.size)) if p.k < p.size else _FIRST
-    top = allowed[np.argsort(-gains[allowed], kind="stable")[:count]]
-    return np.union1d(np.union1d(np.flatnonzero(root.fix == 1), top), root.best.support).astype(np.int64)
-
-
-def _violators(root: GroupRoot, gains: FloatArray, work: IntArray) -> IntArray:
-    """Groups outside the working set that the dual value takes, or would like to; the strongest of them."""
-    p = root.problem
-    room = p.k - int(np.count_nonzero(root.fix == 1))
-    inside = np.sort(gains[work[root.fix[work] == 0]])[::-1]
-    threshold = max(0.0, float(inside[room - 1])) if 0 < room <= inside.size else 0.0
-    outside = root.fix == 0
-    outside[work] = False
-    candidates = np.flatnonzero(outside & (gains > threshold * (1 + 1e-9)))
-    return candidates[np.argsort(-gains[candidates], kind="stable")[:_JOIN]].astype(np.int64)
-
-
-def _improve(root: GroupRoot, quadratic: _core.Quadratic, groups: _core.Groups, work: IntArray) -> None:
-    """Sets from the relaxation's largest weights, and, the first time, from what is known and by greedy growth."""
-    p = root.problem
-    free = work[(root.fix[work] == 0) & (root.s[work] > 0)]
-    room = p.k - int(np.count_nonzero(root.fix == 1))
-    rounded = free[np.argsort(-root.s[free], kind="stable")[: max(room, 0)]]
-    starts = [np.union1d(np.flatnonzero(root.fix == 1), rounded)]
-    if not root.steps:
-        starts.append(root.best.support)
-    for start in starts:
-        if start.size > p.k or not np.isin(start, work).all():
-            continue
-        position = np.searchsorted(work, start).tolist()
-        found, _ = _core.improve_groups(
-            quadratic, groups, fix=p.fix[work], support=position, max_moves=200, seconds=seconds_left()
-        )
-        support = work[np.asarray(found, dtype=np.int64)]
-        if not np.array_equal(support, root.best.support):
-            root.offer(support)
-
-
-def _quadratic(
+def around(
     p: GroupProblem, gram: FloatArray, norms: FloatArray, v: FloatArray, beta: FloatArray, alpha: FloatArray
 ) -> Quadratic:
     """The problem on some columns around the point v, whose residual is alpha and whose products are beta."""

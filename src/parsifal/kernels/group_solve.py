@@ -19,9 +19,10 @@ from parsifal.design.base import LARGEST
 from parsifal.errors import InputError
 from parsifal.kernels.asked import Asked, check_asked, check_rows, counted_rows
 from parsifal.kernels.group_record import make_certificate
-from parsifal.kernels.group_root import GroupProblem, GroupRoot, gather_survivors, may_tighten, solve_root
+from parsifal.kernels.group_root import GroupProblem, GroupRoot, gather_survivors, may_tighten
+from parsifal.kernels.group_rounds import solve_root
 from parsifal.kernels.solution import KernelSolution
-from parsifal.kernels.units import Given, Units
+from parsifal.kernels.units import Given, Units, scaled_by
 from parsifal.problem.gamma import auto_gamma, resolve_gamma
 from parsifal.problem.gap import Status, settled
 from parsifal.problem.progress import Progress, ProgressOption, Reporter
@@ -133,13 +134,32 @@ def as_groups(groups: Any, p: int) -> list[IntArray]:
             raise InputError(f"groups has {len(items)} labels, but X has {p} columns")
         labels = np.asarray(items)
         return [np.flatnonzero(labels == label).astype(np.int64) for label in np.unique(labels)]
-    out = [check_support(item, p, f"groups[{i}]") for i, item in enumerate(items)]
+    out = _plain_groups(items, p) or [check_support(item, p, f"groups[{i}]") for i, item in enumerate(items)]
     if not out or any(len(group) == 0 for group in out):
         raise InputError("groups is empty or holds an empty group; every group needs at least one column")
     return out
 
 
+def _plain_groups(items: list[Any], p: int) -> list[IntArray]:
+    """`check_support` of every group at once, where all are indices that it would take; otherwise none."""
+    arrays = [np.asarray(item) for item in items]
+    if not all(array.ndim == 1 and array.size and array.dtype.kind in "iu" for array in arrays):
+        return []
+    width = [array.size for array in arrays]
+    flat = np.concatenate([array.astype(np.int64) for array in arrays])
+    if flat.size == 0 or flat.min() < 0 or flat.max() >= p:
+        return []
+    # By group, then by column.
+    key = np.sort(np.repeat(np.arange(len(arrays)), width) * p + flat)
+    if np.any(key[1:] == key[:-1]):
+        return []
+    return np.split(key % p, np.cumsum(width)[:-1])
+
+
 def _check_entries(columns: FloatArray, index: IntArray) -> None:
+    # What is no number is neither.
+    if columns.size == 0 or (columns.min() >= -LARGEST and columns.max() <= LARGEST):
+        return
     bad = np.argwhere(~np.isfinite(columns))
     if len(bad):
         raise InputError(f"X[{bad[0][0]}, {index[bad[0][1]]}] is not finite; drop or impute missing values")
@@ -172,15 +192,16 @@ class GroupSolve:
             scale = np.sqrt(weight)
             Z, y = scale[:, None] * Z, scale * y
         units = Units.of([Given(values=Z, factor=True, name="X")], y)
-        Z, y = np.asfortranarray(np.ldexp(Z, -units.factor)), np.ldexp(y, -units.response)
+        Z, y = np.asfortranarray(scaled_by(Z, -units.factor)), scaled_by(y, -units.response)
         trace = float(np.einsum("ij,ij->", Z, Z)) / len(self.members)
         given = resolve_gamma(gamma, lambda: units.gamma_as_given(auto_gamma(rows, trace)), ridgeless=False)
+        price_of = {price: units.penalty(price) for price in set(asked.price.tolist())}
         problem = GroupProblem(
             Z=Z,
             start=np.concatenate([[0], np.cumsum([len(member) for member in self.members])]).astype(np.int64),
             y=y,
             gamma=units.gamma(given),
-            price=np.array([units.penalty(price) for price in asked.price.tolist()]),
+            price=np.array([price_of[price] for price in asked.price.tolist()]),
             k=asked.k,
             fix=asked.fix,
         )

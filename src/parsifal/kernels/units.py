@@ -22,6 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 _LEAST_GAMMA = 1e-300
 _MOST_GAMMA = 1e150  # whose square is a number
 _MOST = 1e300
+_NORMAL = 1022  # 2 to the power of plus or minus this is a normal number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ class Units:
         """The kernels in these units."""
         return [
             Given(
-                values=np.ldexp(K.values, -self.factor if K.factor else -2 * self.factor),
+                values=scaled_by(K.values, -self.factor if K.factor else -2 * self.factor),
                 factor=K.factor,
                 name=K.name,
                 eps=K.eps,
@@ -113,7 +114,17 @@ class Units:
         return np.asarray(out)
 
 
+def scaled_by(values: FloatArray, exponent: int) -> FloatArray:
+    """2^exponent times a matrix, as `ldexp` has it: by the faster product where 2^exponent is a normal number."""
+    if exponent == 0:
+        return values
+    if abs(exponent) <= _NORMAL:
+        return np.asarray(values * math.ldexp(1.0, exponent))
+    return np.asarray(np.ldexp(values, exponent))
+
+
 def _exponent(values: Any) -> int | None:
     """e with 2^e <= the largest entry < 2^(e+1); None if all are zero."""
-    size = float(np.max(np.abs(values), initial=0.0))
+    # Without a copy of the matrix for its signs.
+    size = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     return None if size == 0.0 else math.frexp(size)[1] - 1
