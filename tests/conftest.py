@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
-from parsifal.solver import tree
+from oracles import ways
 
 # A shell that starts the tests in the background has Ctrl-C ignored, and every process below it would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -15,6 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture
-def relaxations_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests about trees: going through completions closes most small problems at their root."""
-    monkeypatch.setattr(tree, "_COMPLETIONS_ABOVE", np.inf)
+def relaxations_alone() -> Iterator[None]:
+    """For tests about trees."""
+    with ways.relaxations_alone():
+        yield

@@ -12,6 +12,9 @@ namespace parsifal {
 
 namespace {
 
+// Squares of smaller norms are no longer exact in all their digits.
+constexpr double least_norm = 1e-140;
+
 MatrixXd with_unit_columns(MatrixXd matrix) {
     for (Index a = 0; a < matrix.cols(); ++a) matrix.col(a) /= std::max(matrix.col(a).norm(), 1e-300);
     return matrix;
@@ -45,6 +48,7 @@ double Data::least_value(const std::vector<Index>& set) const {
     MatrixXd unit = MatrixXd::Zero(rows, k);
     unit.topRows(n) = columns(Eigen::all, set);
     if (ridge > 0) unit.bottomRows(k).diagonal().setConstant(std::sqrt(ridge));
+    if (!(unit.colwise().norm().minCoeff() > least_norm)) return 0;
     unit = with_unit_columns(std::move(unit));
     VectorXd target = VectorXd::Zero(rows);
     target.head(n) = y;

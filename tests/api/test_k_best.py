@@ -203,7 +203,7 @@ def hard() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("limit", [{"time_limit": 1e-9}, {"node_limit": 1}])
 def test_limits_keep_what_is_proven(limit: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(root, "_FEW_COLUMNS", 0)  # a tree, not all sets at once
+    monkeypatch.setattr(root, "_MOMENT", 0)  # a tree, not all sets at once
     X, y = hard()
     ref = plain(X, y)
     exact = {s: v for v, s in ref.ranked(1.0, ref.supports(4, exactly=True))}

@@ -172,7 +172,7 @@ def test_perfect_fit() -> None:
 
 
 def test_limits_keep_true_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(root, "_FEW_COLUMNS", 0)  # a tree, not all sets at once
+    monkeypatch.setattr(root, "_MOMENT", 0)  # a tree, not all sets at once
     X, y = hard()
     path = pf.path(X, y, range(4, 8), 1.0, node_limit=2, threads=1)
     assert len(path) == 4

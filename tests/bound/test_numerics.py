@@ -20,7 +20,6 @@ from parsifal.bound.working_set import WorkingSet, rounding_norms
 from parsifal.design import View
 from parsifal.problem.problem import make_problem
 from parsifal.proof.checker import provable_bound
-from parsifal.solver import root
 from parsifal.solver.funnel import Options
 
 
@@ -189,12 +188,11 @@ def test_what_a_read_rounds_relative_to(kind: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weight", [1.0, 1e8, 1e12])
-def test_bounds_of_every_size_are_exact_bounds(seed: int, weight: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_every_size_are_exact_bounds(seed: int, weight: float) -> None:
     """`k_best` with a penalty starts from a bound for every size: none is above the exact dual value of its point.
 
     Columns at the threshold have gamma/2 beta^2 = penalty, so with a weak ridge the last digit of beta counts.
     """
-    monkeypatch.setattr(root, "_FEW_COLUMNS", 0)  # by dual points, not by all sets at once
     rng = np.random.default_rng([71, seed])
     n, p = 200, 6
     X = rng.standard_normal((n, p)) + 1.0

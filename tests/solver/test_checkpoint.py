@@ -16,7 +16,6 @@ import pytest
 
 import parsifal as pf
 from parsifal.design.dense import DenseDesign
-from parsifal.solver import root
 from parsifal.solver.checkpoint import Checkpoint
 
 KW: dict[str, Any] = {"k": 6, "gamma": 0.25, "threads": 1}
@@ -275,8 +274,7 @@ def test_one_process_at_a_time(tmp_path: Path, expected: pf.Solution) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_tall_x_with_a_column_forced_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(root, "_FEW_COLUMNS", 0)  # a tree, not all sets at once
+def test_tall_x_with_a_column_forced_out(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500_000, 20))
     X[:, 1:] += X[:, :-1] * 0.9

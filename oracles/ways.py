@@ -1,0 +1,26 @@
+"""Other ways of the solver to the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from parsifal.solver import root, tree
+
+
+@contextmanager
+def trees() -> Iterator[None]:
+    """Few columns by relaxations first, as more of them are: with a ridge, all their sets would be gone through."""
+    with patch.object(root, "_MOMENT", 0):
+        yield
+
+
+@contextmanager
+def relaxations_alone() -> Iterator[None]:
+    """Nor does a node go through its completions, which would close most small problems at their root.
+
+    Without a ridge there are no relaxations to begin with, and completions are gone through all the same.
+    """
+    with trees(), patch.object(tree, "_COMPLETIONS_ABOVE", 1e300):
+        yield
