@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from parsifal.kernels import group_rounds
 from parsifal.solver import root, tree
 
 
@@ -18,9 +19,10 @@ def trees() -> Iterator[None]:
 
 @contextmanager
 def relaxations_alone() -> Iterator[None]:
-    """Nor does a node go through its completions, which would close most small problems at their root.
+    """Nor do completions close nodes, and no probes the roots of groups: they would end most small problems there.
 
     Without a ridge there are no relaxations to begin with, and completions are gone through all the same.
     """
-    with trees(), patch.object(tree, "_COMPLETIONS_ABOVE", 1e300):
+    probes = patch.object(group_rounds, "_PROBE_ROUNDS", 0)
+    with trees(), patch.object(tree, "_COMPLETIONS_ABOVE", 1e300), probes:
         yield

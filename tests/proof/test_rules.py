@@ -38,7 +38,7 @@ def refuse_both(certificate: Certificate, *reasons: str) -> None:
 
 POSITIVE = solved(sign=1)
 PRICED = solved(penalty=np.linspace(0.0, 0.4, P))
-ROWS = solved(constraints=[AtMost([0, 1, 2, 3], 1), Implies(4, 5), Exclude(6, 8)])
+ROWS = solved(constraints=[AtMost([0, 1, 5, 9], 1), Implies(4, 5), Exclude(6, 8)])
 
 BOUND = ("below the claim", "has no child", "not free", "is not out")
 

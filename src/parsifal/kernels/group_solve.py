@@ -143,7 +143,7 @@ def as_groups(groups: Any, p: int) -> list[IntArray]:
 def _plain_groups(items: list[Any], p: int) -> list[IntArray]:
     """`check_support` of every group at once, where all are indices that it would take; otherwise none."""
     arrays = [np.asarray(item) for item in items]
-    if not all(array.ndim == 1 and array.size and array.dtype.kind in "iu" for array in arrays):
+    if not arrays or not all(array.ndim == 1 and array.size and array.dtype.kind in "iu" for array in arrays):
         return []
     width = [array.size for array in arrays]
     flat = np.concatenate([array.astype(np.int64) for array in arrays])
