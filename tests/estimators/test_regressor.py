@@ -182,7 +182,7 @@ def test_check_covers_every_form(seed: int) -> None:
         assert result, result.reason
 
 
-def hard(n: int = 40, p: int = 24) -> tuple[np.ndarray, np.ndarray]:
+def hard(n: int = 40, p: int = 40) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     return rng.standard_normal((n, p)), rng.standard_normal(n)
 

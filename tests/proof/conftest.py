@@ -14,8 +14,8 @@ from parsifal.proof.certificate import Certificate
 from proof.helpers import tree_case
 
 
-@pytest.fixture(scope="session", autouse=True)
-def trees() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _trees() -> Iterator[None]:
     """Small problems stand for large ones here, and are proven as these are."""
     with ways.trees():
         yield
@@ -27,7 +27,7 @@ def case() -> Case:
 
 
 @pytest.fixture(scope="session")
-def proof(case: Case, trees: None) -> Certificate:
+def proof(case: Case) -> Certificate:
     with ways.relaxations_alone():
         certificate = pf.solve(case.X, case.y, **case.options, threads=1).certificate
     assert pf.check(certificate, case.X, case.y)
@@ -39,10 +39,11 @@ def proof(case: Case, trees: None) -> Certificate:
 
 
 @pytest.fixture(scope="session")
-def tall(trees: None) -> tuple[Case, Certificate]:
+def tall() -> tuple[Case, Certificate]:
     """More rows than columns: frames with a diagonal from the start."""
     case = tree_case(2, n=60, gamma=1e3, copies=False)
-    certificate = pf.solve(case.X, case.y, **case.options, threads=1).certificate
+    with ways.trees():
+        certificate = pf.solve(case.X, case.y, **case.options, threads=1).certificate
     assert pf.check(certificate, case.X, case.y)
     assert np.any(certificate.frame_diagonal > 0)
     return case, certificate

@@ -200,7 +200,7 @@ pf.solve(np.random.default_rng(0).standard_normal((30, 40)), np.ones(30), k=2, g
 design = pf.open_design(path, memory_limit=8e6)
 found = []
 grown = peak_increase(lambda: found.append(pf.solve(
-    design, y, k=8, gamma=0.08, threads=2, node_limit=20, memory_limit=limit, certificate_limit=0)))
+    design, y, k=8, gamma=0.08, threads=2, node_limit=6, memory_limit=limit, certificate_limit=0)))
 sol = found[0]
 print(grown, sol.status, sol.stats["nodes"], sol.stats["columns_left"], sol.lower_bound > sol.stats["root_bound"])
 """
@@ -218,7 +218,7 @@ def test_a_file_whose_survivors_do_not_fit_is_searched(limit: float, tmp_path: P
         check=True,
     )
     grown, status, nodes, left, raised = run.stdout.split()
-    assert (status, int(nodes), int(left), raised) == ("node_limit", 20, 20_000, "True")
+    assert (status, int(nodes), int(left), raised) == ("node_limit", 6, 20_000, "True")
     # Below some 64 MB the numbers that a search keeps for each column are more than the limit.
     assert int(grown) < max(limit, 60e6)
 

@@ -60,7 +60,8 @@ def solve_root(
                 _gather_all(root, work)
             elif not _begin_with(root, work, handover):
                 _read_rounds(root, work, deadline, report, handover)
-            if not root.done and time.monotonic() < deadline:
+            few = root.at_once(int(np.count_nonzero(root.fix >= 0)))  # a moment, whatever the limit
+            if not root.done and (few or time.monotonic() < deadline):
                 if np.isfinite(root.problem.gamma) and not _gram_pays(root):
                     _hold_columns(root, work, report, handover)
                 if not root.done and _gram_pays(root):
