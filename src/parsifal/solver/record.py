@@ -98,7 +98,7 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
     # In one new array: a wide search fixes millions, and the time is up.
     signed = np.abs(fixed)
     signed -= 1
-    np.take(index, signed, out=signed, mode="clip")
+    np.take(index, signed, out=signed)
     signed += 1
     np.negative(signed, out=signed, where=fixed < 0)
     parts["fixed_column"].append(signed)
