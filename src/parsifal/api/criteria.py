@@ -14,18 +14,20 @@ chosen m out of p (Chen and Chen 2008).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from parsifal.arrays import FloatArray
+from parsifal.arrays import FloatArray, IntArray
 
 _BLURRED = 1e-8  # more than rounding makes of the eigenvalues of inner products
+_LEAST = 1e-280  # of a sum of squares: below, digits are lost
 _RANK = 1e-20  # squares of singular values below this part of the largest are zero but for rounding
 
 
 def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     """Trace of the hat matrix of a ridge fit on these columns."""
-    if math.isinf(gamma) and _far_from_dependent(columns):
+    if math.isinf(gamma) and far_from_dependent(columns.T @ columns, [np.arange(columns.shape[1])])[0]:
         return float(columns.shape[1])
     d = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
     if math.isinf(gamma):
@@ -33,15 +35,27 @@ def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     return float(np.sum(d / (d + 1.0 / gamma)))
 
 
-def _far_from_dependent(columns: FloatArray) -> bool:
-    """Whether inner products show that no singular value counts as zero, which spares computing them."""
-    squares = np.einsum("ij,ij->j", columns, columns)
-    least, most = squares.min(initial=np.inf), squares.sum()
-    if not 1e-280 < least <= most < 1e280:
-        return False
-    unit = columns / np.sqrt(squares)
-    # The squared singular values are at least `least` times those of the unit columns, and at most `most`.
-    return bool(least * (np.linalg.eigvalsh(unit.T @ unit)[0] - _BLURRED) > _RANK * most)
+def far_from_dependent(gram: FloatArray, supports: Sequence[IntArray]) -> list[bool]:
+    """Of each of these supports, whether the columns' inner products show that no singular value counts as zero, which
+    spares computing them."""
+    squares = gram.diagonal()
+    size = max((support.size for support in supports), default=0)
+    units = np.tile(np.eye(size), (len(supports), 1, 1))
+    for unit, support in zip(units, supports):
+        own = squares[support]
+        if own.min(initial=np.inf) > _LEAST and own.sum() < 1 / _LEAST:
+            scale = 1 / np.sqrt(own)
+            unit[: support.size, : support.size] = gram[support[:, None], support] * scale * scale[:, None]
+        else:
+            unit[:] = 0.0
+    # Filled up with ones, which no least eigenvalue of unit columns is above.
+    least = np.linalg.eigvalsh(units)[:, 0] if size else np.ones(len(supports))
+    # The squared singular values are at least the least of the columns' squares times those of the unit columns, and at
+    # most the sum of these squares.
+    return [
+        bool(squares[support].min(initial=np.inf) * (part - _BLURRED) > _RANK * squares[support].sum())
+        for part, support in zip(least.tolist(), supports)
+    ]
 
 
 def log_binomial(p: int, m: int) -> float:
