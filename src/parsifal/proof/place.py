@@ -106,10 +106,9 @@ class Place:
         much is taken off the diagonal and off the rest. `spare` is left of it for the elimination.
         """
         data, ridge = self.data, self.data.ridge[columns]
-        top = self.A[: data.n]
         U = self.W @ (self.V[: data.n].T @ block)
-        Z = np.concatenate([block - top @ U, -self.A[data.n :] @ U])
-        norms = np.linalg.norm(block, axis=0)
+        Z = np.concatenate([block - self.A[: data.n] @ U, -self.A[data.n :] @ U]) if self.q else block
+        norms = np.sqrt(np.einsum("ij,ij->j", block, block))
         error = unit(self.q) * (norms + np.abs(U).T @ self.norms) + UNDERFLOW
         z = np.sqrt(np.einsum("ij,ij->j", Z, Z) + ridge)
         within = (z + error) * (1 + unit(self.terms)) < independence * norms * (1 - unit(self.terms))
@@ -123,7 +122,7 @@ class Place:
         one = 4 * float(rho[kept].max(initial=0.0)) + self.drift / max(self.length, UNDERFLOW) + 2 * spare
         shift = (room + 1) * one + room * float(leak[kept].max(initial=0.0))
         square = self.length * self.length * (1 + unit(self.terms))
-        unit_z = Z[:, kept] / z[kept]
+        unit_z = Z / z if kept.size == z.size else Z[:, kept] / z[kept]
         G = unit_z.T @ unit_z
         np.fill_diagonal(G, 1.0 - shift)
         return Spread(
