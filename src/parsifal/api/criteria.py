@@ -21,7 +21,6 @@ import numpy as np
 from parsifal.arrays import FloatArray, IntArray
 
 _BLURRED = 1e-8  # more than rounding makes of the eigenvalues of inner products
-_LEAST = 1e-280  # of a sum of squares: below, digits are lost
 _RANK = 1e-20  # squares of singular values below this part of the largest are zero but for rounding
 
 
@@ -38,24 +37,20 @@ def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
 def far_from_dependent(gram: FloatArray, supports: Sequence[IntArray]) -> list[bool]:
     """Of each of these supports, whether the columns' inner products show that no singular value counts as zero, which
     spares computing them."""
+    if _far(gram):
+        # No principal submatrix has a smaller eigenvalue.
+        return [True] * len(supports)
+    return [_far(gram[support[:, None], support]) for support in supports]
+
+
+def _far(gram: FloatArray) -> bool:
     squares = gram.diagonal()
-    size = max((support.size for support in supports), default=0)
-    units = np.tile(np.eye(size), (len(supports), 1, 1))
-    for unit, support in zip(units, supports):
-        own = squares[support]
-        if own.min(initial=np.inf) > _LEAST and own.sum() < 1 / _LEAST:
-            scale = 1 / np.sqrt(own)
-            unit[: support.size, : support.size] = gram[support[:, None], support] * scale * scale[:, None]
-        else:
-            unit[:] = 0.0
-    # Filled up with ones, which no least eigenvalue of unit columns is above.
-    least = np.linalg.eigvalsh(units)[:, 0] if size else np.ones(len(supports))
-    # The squared singular values are at least the least of the columns' squares times those of the unit columns, and at
-    # most the sum of these squares.
-    return [
-        bool(squares[support].min(initial=np.inf) * (part - _BLURRED) > _RANK * squares[support].sum())
-        for part, support in zip(least.tolist(), supports)
-    ]
+    least, most = squares.min(initial=np.inf), squares.sum()
+    if not 1e-280 < least <= most < 1e280:
+        return False
+    scale = 1 / np.sqrt(squares)
+    # The squared singular values are at least `least` times those of the unit columns, and at most `most`.
+    return bool(least * (np.linalg.eigvalsh(gram * scale * scale[:, None])[0] - _BLURRED) > _RANK * most)
 
 
 def log_binomial(p: int, m: int) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +19,9 @@ from parsifal.proof.records import Records
 from parsifal.proof.scaled import Scaled, unit
 from parsifal.proof.side_rows import SideRows
 
-# Entries of X: waking the threads of NumPy's BLAS for so few takes longer than the products, and they go on spinning.
-_SMALL = 1 << 21
 # How far an objective may be from that of its coefficients, relatively, besides the rounding of a sum.
 _OBJECTIVE = 1e-12
+_SMALL = 1 << 21  # entries of X
 
 
 def check(
@@ -52,24 +52,33 @@ def check(
     """
     if not isinstance(exact, (bool, np.bool_)):
         raise InputError(f"exact must be True or False, not {exact!r}")
-    if isinstance(certificate, Choice):
-        from parsifal.proof.choice_checker import check_choice
+    with _blas_for(X):
+        if isinstance(certificate, Choice):
+            from parsifal.proof.choice_checker import check_choice
 
-        return check_choice(certificate, X, y, exact=bool(exact))
-    if exact:
-        from parsifal.proof.exact_checker import check_exact
+            return check_choice(certificate, X, y, exact=bool(exact))
+        if exact:
+            from parsifal.proof.exact_checker import check_exact
 
-        return check_exact(certificate, X, y)
+            return check_exact(certificate, X, y)
+        return _check_columns(certificate, X, y)
+
+
+def _blas_for(X: Any) -> AbstractContextManager[None]:
+    """One thread of NumPy's BLAS where products are small: there are thousands, and others' threads wait for them."""
+    return quiet_blas() if math.prod(getattr(X, "shape", ())) <= _SMALL else nullcontext()
+
+
+def _check_columns(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     response = response_of(y, certificate)
     records = getattr(certificate.parent, "size", 0)
     try:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             proof = plain(certificate)
-            with quiet_blas() if proof.shape[0] * proof.shape[1] <= _SMALL else nullcontext():
-                data = Scaled(proof, Columns(X), response)
-                _check_objective(proof, data)
-                _check_twins(proof, data)
-                Records(proof, data, claim=data.value(proof.lower_bound)).verify()
+            data = Scaled(proof, Columns(X), response)
+            _check_objective(proof, data)
+            _check_twins(proof, data)
+            Records(proof, data, claim=data.value(proof.lower_bound)).verify()
     except Refused as wrong:
         return CheckResult(valid=False, reason=str(wrong), records=records)
     gap = (proof.objective - proof.lower_bound) / max(abs(proof.objective), 1e-300)
