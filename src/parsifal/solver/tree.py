@@ -20,7 +20,7 @@ from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
 from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.reduce import Reduced, room, search_threads
-from parsifal.solver.root import Root
+from parsifal.solver.root import Root, in_a_moment
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
 _HELD_BYTES = 1 << 28
@@ -83,7 +83,7 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         at_once=root.at_once(q.size),
-        here=checkpoint is None and root.in_a_moment(q.size),
+        here=checkpoint is None and in_a_moment(root.problem, q.size),
         branching=BRANCHING[branching],
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
