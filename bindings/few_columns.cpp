@@ -25,7 +25,7 @@ using namespace parsifal;
 
 namespace {
 
-using Positions = Eigen::Matrix<std::int64_t, Eigen::Dynamic, 1>;
+using SupportVector = Eigen::Matrix<std::int64_t, Eigen::Dynamic, 1>;
 
 // The arrays, which it keeps alive, and the problem that refers to them.
 struct HeldFewColumns {
@@ -46,11 +46,11 @@ void require_columns(const std::vector<Index>& support, const HeldFewColumns& se
             throw std::invalid_argument("a support names a column that is not there");
 }
 
-std::optional<std::tuple<Positions, VectorXd, double, double>> solve(const HeldFewColumns& self, Index k, double gamma,
-                                                                     double penalty, ConstFix fix,
-                                                                     const std::vector<std::vector<Index>>& starts,
-                                                                     double known, double rel_gap, double abs_gap,
-                                                                     double seconds) {
+std::optional<std::tuple<SupportVector, VectorXd, double, double>> solve(const HeldFewColumns& self, Index k,
+                                                                         double gamma, double penalty, ConstFix fix,
+                                                                         const std::vector<std::vector<Index>>& starts,
+                                                                         double known, double rel_gap, double abs_gap,
+                                                                         double seconds) {
     if (fix.size() != static_cast<Index>(self.columns.shape(1)))
         throw std::invalid_argument("fix must have one entry a column");
     for (const auto& start : starts) require_columns(start, self);
@@ -60,7 +60,7 @@ std::optional<std::tuple<Positions, VectorXd, double, double>> solve(const HeldF
         found = self.problem.solve({gamma, penalty, k}, fix, starts, known, {rel_gap, abs_gap}, seconds);
     }
     if (!found.settled) return std::nullopt;
-    Positions support(static_cast<Index>(found.support.size()));
+    SupportVector support(static_cast<Index>(found.support.size()));
     for (Index a = 0; a < support.size(); ++a) support[a] = found.support[static_cast<size_t>(a)];
     return std::make_tuple(std::move(support), std::move(found.w), found.objective, found.lower_bound);
 }

@@ -32,6 +32,8 @@ class HeldColumns(Survivors):
         Of these columns.
     cache : float
         Bytes that products of columns may take.
+    own : bool
+        Whether the columns are a copy; if not, they take no memory besides X.
     """
 
     columns: npt.NDArray[Any]
@@ -40,6 +42,7 @@ class HeldColumns(Survivors):
     penalty: float
     k: int
     cache: float
+    own: bool = True
     rules: ColumnRules | None = None
 
     @property
@@ -48,7 +51,7 @@ class HeldColumns(Survivors):
 
     @property
     def nbytes(self) -> int:
-        return self.columns.nbytes + self.columns.size + int(self.cache)
+        return self.columns.nbytes * self.own + self.columns.size + int(self.cache)
 
     @cached_property
     def compiled(self) -> _core.Survivors:
@@ -124,9 +127,9 @@ def search_bytes(columns: int, *, threads: int, k: int = 0) -> float:
     return columns * 8.0 * (threads * (24 + 2 * k) + 16)
 
 
-def held_bytes(n: int, columns: int, *, threads: int, k: int) -> float:
-    """What so many columns take as doubles and as bytes, with what a search keeps for every column."""
-    return 9.0 * n * columns + search_bytes(columns, threads=threads, k=k)
+def held_bytes(n: int, columns: int, *, own: bool, threads: int, k: int) -> float:
+    """What so many columns take as bytes, and as doubles if they are a copy, with what a search keeps for every one."""
+    return (9.0 if own else 1.0) * n * columns + search_bytes(columns, threads=threads, k=k)
 
 
 def gather_columns(design: Design, index: IntArray) -> npt.NDArray[Any]:

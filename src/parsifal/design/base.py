@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,9 +95,15 @@ class Design(ABC):
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         """Copy the columns `idx` to a new Fortran-ordered float64 array."""
 
+    def in_place(self) -> npt.NDArray[Any] | None:
+        """All columns where they lie, if that is in memory, one after the other, as float64 or float32."""
+        return None
+
     def whole(self) -> FloatArray:
         """All columns, as `columns` gives them, to be looked at only; it counts as a read."""
-        columns = self.columns(np.arange(self.shape[1]))
+        columns = self.in_place()
+        if columns is None or columns.dtype != np.float64:
+            columns = self.columns(np.arange(self.shape[1]))
         self._count(1.0)
         return columns
 

@@ -85,12 +85,10 @@ class DenseDesign(Leaf):
             first_row=first_row,
         )
 
-    def whole(self) -> FloatArray:
+    def in_place(self) -> npt.NDArray[Any] | None:
         array = self._array
-        if array.dtype != np.float64 or not array.flags.f_contiguous or not array.flags.aligned:
-            return super().whole()
-        self._count(1.0)
-        return array
+        there = array.dtype in (np.float64, np.float32) and array.flags.f_contiguous and array.flags.aligned
+        return array if there else None
 
     def rows(self, start: int, stop: int) -> DenseDesign:
         check_slice(start, stop, self.shape[0])

@@ -178,12 +178,14 @@ def hold(
     `alpha` is the root's dual vector; `beta`, over all columns of X, says which of them come first.
     """
     n, space = problem.n, room(memory_limit)
-    free = space - held_bytes(n, index.size, threads=thread_limit(), k=problem.k)
+    placed = problem.design.in_place() if index.size == problem.p else None
+    free = space - held_bytes(n, index.size, own=placed is None, threads=thread_limit(), k=problem.k)
     asked: dict[str, Any] = {"y": problem.y, "gamma": problem.gamma, "penalty": problem.penalty, "k": problem.k}
     asked["rules"] = problem.rules_on(index)
     survivors: Survivors
     if free >= (1 - _MOST_COLUMNS) * space:
-        survivors = HeldColumns(columns=gather_columns(problem.design, index), cache=_CACHE_SHARE * free, **asked)
+        columns = gather_columns(problem.design, index) if placed is None else placed
+        survivors = HeldColumns(columns=columns, own=placed is None, cache=_CACHE_SHARE * free, **asked)
     else:
         threads = search_threads(index.size, thread_limit(), memory_limit)
         free = max(0.0, space - search_bytes(index.size, threads=threads))
