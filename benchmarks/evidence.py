@@ -42,7 +42,7 @@ STEPS = (
     Step(
         name="figure1",
         command=f"-m parsifal.paper figure1 --repeats 10 --parts known-k,lasso,cv,lasso-cv {_FIGURE1}",
-        smoke="--n 40,60 --repeats 1 --time-limit 1 --p 60 --k 3 --parts known-k",
+        smoke="--n 40,60 --repeats 1 --time-limit 1 --p 60 --k 3 --parts known-k --jobs 1",
     ),
     Step(
         name="figure1-cuts",

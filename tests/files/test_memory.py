@@ -196,12 +196,16 @@ def _certificate(path: Path, entries: int = 60_000_000) -> None:
 
 def _hdf5(path: Path) -> None:
     with h5py.File(path, "w") as file:
-        file.create_dataset("X", data=np.zeros((1000, 40_000)), chunks=(1000, 40_000), compression="gzip", compression_opts=1)
+        file.create_dataset(
+            "X", data=np.zeros((1000, 40_000)), chunks=(1000, 40_000), compression="gzip", compression_opts=1
+        )
 
 
 def _hdf5_small_chunks(path: Path) -> None:
     with h5py.File(path, "w") as file:
-        file.create_dataset("X", data=np.zeros((1000, 40_000)), chunks=(1000, 100), compression="gzip", compression_opts=1)
+        file.create_dataset(
+            "X", data=np.zeros((1000, 40_000)), chunks=(1000, 100), compression="gzip", compression_opts=1
+        )
 
 
 def _zarr(path: Path) -> None:

@@ -11,23 +11,22 @@ import pytest
 import parsifal as pf
 from benchmarks import evidence
 from benchmarks.peers.referee import objective
-from benchmarks.run import BENCHMARKS
+from benchmarks.run import BENCHMARKS, main
 from benchmarks.speed import fista, instances
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_quick_run(name: str, tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("default")
+def test_quick_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "rows.jsonl"
-    command = [sys.executable, "-m", "benchmarks.run", name, "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    main([name, "--quick", "--json", str(file)])
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert rows
     # A printed line per row: every column is there, none is cut off.
     assert all(row["benchmark"] for row in rows)
-    assert len(done.stdout.splitlines()) > len(rows)
+    assert len(capsys.readouterr().out.splitlines()) > len(rows)
 
 
 def test_unknown_name_is_refused() -> None:
