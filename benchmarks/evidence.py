@@ -91,7 +91,7 @@ STEPS = (
     ),
     Step(name="limits", command="-m benchmarks.guards.limits"),
     Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1"),
-    Step(name="forge", command="-m forge --minutes 60", smoke="--minutes 0.05"),
+    Step(name="forge", command="-m forge --minutes 60", smoke="--problems 4"),
     Step(name="fuzz", command="-m fuzz --minutes 60"),
     Step(name="crash", command="-m stress.crash"),
     Step(name="sanitize", command="scripts/sanitize.py both"),

@@ -78,13 +78,13 @@ def test_referee_agrees_with_the_solver() -> None:
 
 
 def test_evidence_runs_and_does_not_repeat_itself(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.evidence", "--smoke", "--out", str(tmp_path), "figure1", "stress"]
+    command = [sys.executable, "-m", "benchmarks.evidence", "--smoke", "--out", str(tmp_path), "figure1", "forge"]
     for said in ("code 0", "done before"):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert [said in line for line in done.stdout.splitlines() if "python" not in line] == [True, True]
     rows = [json.loads(line) for line in (tmp_path / "steps.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["step"] for row in rows] == ["figure1", "stress"]
+    assert [row["step"] for row in rows] == ["figure1", "forge"]
 
 
 def test_evidence_names_commands_that_exist() -> None:
