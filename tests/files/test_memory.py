@@ -30,7 +30,7 @@ LONG, ROWS = "x" * 10_000, 60_000
 # memory starts at its parent's in getrusage, not here. One process imports what is needed and forks for every file:
 # a fork's mark starts at what it has.
 PROGRAM = """
-import json, os, sys
+import json, os, signal, sys
 from pathlib import Path
 import numpy, pyarrow.csv, pyarrow.feather, pyarrow.parquet, h5py, zarr
 import parsifal as pf
@@ -73,6 +73,7 @@ for line in sys.stdin:
     kind, path, environment = json.loads(line)
     child = os.fork()
     if not child:
+        signal.alarm(300)
         os.environ.update(environment)
         print(json.dumps(measured(kind, path)), flush=True)
         os._exit(0)
