@@ -9,3 +9,4 @@ void bind_dual(nanobind::module_& m);
 void bind_quadratic(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
+void bind_few_columns(nanobind::module_& m);

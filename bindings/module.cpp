@@ -33,4 +33,5 @@ NB_MODULE(_core, m) {
     bind_quadratic(m);
     bind_groups(m);
     bind_search(m);
+    bind_few_columns(m);
 }

@@ -24,6 +24,13 @@ struct Rounding {
     double drift = 0;      // |alpha0 - (y - X v0)|
     double reach = 0;      // |alpha0|, and the way from there to v0
 
+    // Around v0 = 0: of X'y and y'y as they are, with so many rows (`WorkingSet.rounding` in Python).
+    static Rounding at_response(const Eigen::VectorXd& norm, Eigen::Index rows, double y_norm) {
+        const double of_rows = 1.01 * static_cast<double>(rows + 8) * unit_roundoff;
+        const double of_none = 1.01 * 8 * unit_roundoff;
+        return {norm, of_rows, of_rows * y_norm, of_rows * y_norm * y_norm, of_none * y_norm, y_norm};
+    }
+
     // Of a sum over the rows and one over so many columns.
     double unit_for(Eigen::Index columns) const {
         return unit + 1.01 * static_cast<double>(columns + 8) * unit_roundoff;

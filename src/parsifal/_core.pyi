@@ -198,3 +198,53 @@ def search(survivors: Survivors, *, fix: Annotated[NDArray[numpy.int8], dict(sha
 
 def search_groups(quadratic: Quadratic, groups: Groups, *, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], objective: float, options: SearchOptions, poll: object | None = None) -> dict:
     """Branch and bound over groups of columns."""
+
+class FewColumns:
+    """
+    Few columns and y, in place, with all their products (cpp/bound/few_columns.hpp).
+    """
+
+    def __init__(self, columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def plain(self) -> bool:
+        """Whether they may go straight through at all."""
+
+    @property
+    def product(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+        """X'y"""
+
+    @property
+    def y_square(self) -> float:
+        """y'y"""
+
+    @property
+    def gram(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]:
+        """X'X"""
+
+    @property
+    def rounding(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, float, float, float, float]:
+        """
+        How far the products may be off: norm, unit, error, base, drift and reach.
+        """
+
+    def residual_square(self, support: Sequence[int], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> float:
+        """|y - X w|^2 for w on these columns."""
+
+    def solve(self, *, k: int, gamma: float, penalty: float, fix: Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)], starts: Sequence[Sequence[int]], known: float, rel_gap: float, abs_gap: float, seconds: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], float, float] | None:
+        """
+        The best support with its coefficients, its objective and a lower bound on all others; None: not settled. An empty support with the objective `known` says that nothing better was found.
+        """
+
+def fit_columns(columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], gamma: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """Coefficients of the columns; none where they are too ill-conditioned."""
+
+def fit_value(columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], gamma: float) -> tuple[float, bool]:
+    """
+    The objective of coefficients, and whether all of its squares are within what a double holds.
+    """
+
+def precise_residual(y: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], columns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]:
+    """
+    y - columns w with twice the digits of a double, rounded once at the end.
+    """

@@ -20,7 +20,7 @@ from parsifal.bound.working_set import WorkingSet, rounding_norms
 from parsifal.design import View
 from parsifal.problem.problem import make_problem
 from parsifal.proof.checker import provable_bound
-from parsifal.solver.funnel import Options
+from parsifal.solver.options import Options
 
 
 def conditioned(rng: np.random.Generator, n: int, p: int, condition: float) -> np.ndarray:

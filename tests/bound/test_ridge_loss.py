@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import parsifal as pf
 from oracles.enumeration import random_case
+from parsifal.bound.ridge_loss import precise_residual
 
 
 def kernel_value(X: np.ndarray, y: np.ndarray, s: np.ndarray, gamma: float) -> float:
@@ -126,3 +128,16 @@ def test_no_warning_from_a_perfect_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pf.loss(np.eye(3), np.zeros(3), [0, 1, 2], 1e6).value == 0
+
+
+def test_a_residual_with_twice_the_digits_is_rounded_once() -> None:
+    rng = np.random.default_rng(3)
+    columns = rng.standard_normal((20, 4)) * [1.0, 1e8, 1e-8, 1.0]
+    w = np.array([3.0, 1e-3, 7.0, -2.0]) / 7
+    y = columns @ w + 1e-12 * rng.standard_normal(20)
+    found = precise_residual(y, columns, w)
+    for i in range(20):
+        terms = [-Fraction(x) * Fraction(c) for x, c in zip(columns[i].tolist(), w.tolist())]
+        exact = Fraction(float(y[i])) + sum(terms)
+        size = abs(float(y[i])) + sum(abs(float(term)) for term in terms)
+        assert abs(float(Fraction(float(found[i])) - exact)) <= 2.0**-52 * abs(float(exact)) + 2.0**-98 * size

@@ -105,3 +105,13 @@ def test_the_dual_takes_the_terms_above_the_threshold(k: int, penalty: float) ->
     y = rng.standard_normal(6)
     bound, _ = safe_dual_value(y, y, beta, 0.0, fix, gamma=gamma, penalty=penalty, k=k)
     assert bound == pytest.approx(0.5 * float(y @ y) - taken, rel=1e-12)
+
+
+def test_few_columns_round_as_a_working_set_does() -> None:
+    problem, q, _ = gathered(3)
+    names = ("norm", "unit", "error", "base", "drift", "reach")
+    few = _core.FewColumns(problem.design.whole(), problem.y)
+    for name, value in zip(names, few.rounding):
+        assert value == pytest.approx(getattr(q.rounding, name), rel=1e-14), name
+    assert few.gram == pytest.approx(q.gram, rel=1e-14, abs=1e-13)
+    assert few.product == pytest.approx(q.beta0, rel=1e-13)

@@ -27,7 +27,8 @@ from parsifal.problem.gap import Status, worst
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Incumbent, Solution
-from parsifal.solver.funnel import Options, run
+from parsifal.solver.funnel import run
+from parsifal.solver.options import Options
 from parsifal.solver.reuse import Handover
 
 # By how much, relatively, the bound of a cell that is out clears the ceiling at most.

@@ -14,10 +14,11 @@ chosen m out of p (Chen and Chen 2008).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from parsifal.arrays import FloatArray
+from parsifal.arrays import FloatArray, IntArray
 
 _BLURRED = 1e-8  # more than rounding makes of the eigenvalues of inner products
 _RANK = 1e-20  # squares of singular values below this part of the largest are zero but for rounding
@@ -25,7 +26,7 @@ _RANK = 1e-20  # squares of singular values below this part of the largest are z
 
 def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     """Trace of the hat matrix of a ridge fit on these columns."""
-    if math.isinf(gamma) and _far_from_dependent(columns):
+    if math.isinf(gamma) and far_from_dependent(columns.T @ columns, [np.arange(columns.shape[1])])[0]:
         return float(columns.shape[1])
     d = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
     if math.isinf(gamma):
@@ -33,15 +34,23 @@ def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     return float(np.sum(d / (d + 1.0 / gamma)))
 
 
-def _far_from_dependent(columns: FloatArray) -> bool:
-    """Whether inner products show that no singular value counts as zero, which spares computing them."""
-    squares = np.einsum("ij,ij->j", columns, columns)
+def far_from_dependent(gram: FloatArray, supports: Sequence[IntArray]) -> list[bool]:
+    """Of each of these supports, whether the columns' inner products show that no singular value counts as zero, which
+    spares computing them."""
+    if _far(gram):
+        # No principal submatrix has a smaller eigenvalue.
+        return [True] * len(supports)
+    return [_far(gram[support[:, None], support]) for support in supports]
+
+
+def _far(gram: FloatArray) -> bool:
+    squares = gram.diagonal()
     least, most = squares.min(initial=np.inf), squares.sum()
     if not 1e-280 < least <= most < 1e280:
         return False
-    unit = columns / np.sqrt(squares)
+    scale = 1 / np.sqrt(squares)
     # The squared singular values are at least `least` times those of the unit columns, and at most `most`.
-    return bool(least * (np.linalg.eigvalsh(unit.T @ unit)[0] - _BLURRED) > _RANK * most)
+    return bool(least * (np.linalg.eigvalsh(gram * scale * scale[:, None])[0] - _BLURRED) > _RANK * most)
 
 
 def log_binomial(p: int, m: int) -> float:

@@ -10,8 +10,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+import parsifal._core as _core
 from parsifal._public import public
-from parsifal.api.criteria import degrees_of_freedom, fit_term, log_binomial
+from parsifal.api.criteria import degrees_of_freedom, far_from_dependent, fit_term, log_binomial
 from parsifal.api.solving import check_options
 from parsifal.arguments import Gamma, check_count
 from parsifal.arrays import FloatArray, IntArray
@@ -23,7 +24,8 @@ from parsifal.problem.problem import Problem, make_problem, with_implied
 from parsifal.problem.progress import Progress, ProgressOption, Reporter
 from parsifal.problem.solution import Incumbent, Solution, on_given_columns
 from parsifal.problem.standardise import view_of, warn_of_level
-from parsifal.solver.funnel import Options, run
+from parsifal.solver.funnel import run
+from parsifal.solver.options import Options
 from parsifal.solver.reuse import Handover
 
 Criterion = Literal["aic", "bic", "ebic"]
@@ -292,15 +294,31 @@ def solve_path(
                 each(solution)
             if solution.status == "interrupted":
                 break
-        columns = [problem.design.columns(s.support) for s in solutions]
-        residuals = [problem.y - c @ s.coef[s.support] for c, s in zip(columns, solutions)]
+        rss, df = _fit_facts(problem, solutions, handover.few_at_hand(problem))
         return Path(
             solutions=tuple(solutions),
             n=problem.n,
             total=float(problem.y @ problem.y),
-            rss=np.array([float(r @ r) for r in residuals]),
-            df=np.array([degrees_of_freedom(c, problem.gamma) for c in columns]),
+            rss=np.array(rss),
+            df=np.array(df),
         )
+
+
+def _fit_facts(
+    problem: Problem, solutions: Sequence[Solution], few: _core.FewColumns | None
+) -> tuple[list[float], list[float]]:
+    """Sums of squared residuals and degrees of freedom, the cheap way where all products are at hand."""
+    if few is None:
+        columns = [problem.design.columns(s.support) for s in solutions]
+        residuals = [problem.y - c @ s.coef[s.support] for c, s in zip(columns, solutions)]
+        return [float(r @ r) for r in residuals], [degrees_of_freedom(c, problem.gamma) for c in columns]
+    supports = [s.support for s in solutions]
+    rss = [few.residual_square(s.support.tolist(), s.coef[s.support]) for s in solutions]
+    full = far_from_dependent(few.gram, supports) if math.isinf(problem.gamma) else [False] * len(supports)
+    return rss, [
+        float(support.size) if known else degrees_of_freedom(problem.design.columns(support), problem.gamma)
+        for known, support in zip(full, supports)
+    ]
 
 
 def _as_start(solution: Solution) -> Incumbent:

@@ -26,7 +26,8 @@ from parsifal.problem.progress import Progress, ProgressOption, Reporter
 from parsifal.problem.solution import Solution, on_given_columns
 from parsifal.problem.standardise import view_of, warn_of_level
 from parsifal.solver.checkpoint import Checkpoint
-from parsifal.solver.funnel import Options, run
+from parsifal.solver.funnel import run
+from parsifal.solver.options import Options
 from parsifal.solver.tree import BRANCHING
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+import parsifal._core as _core
 from parsifal._public import public
 from parsifal.arguments import SMALLEST_SQUARE, check_gamma, check_response, check_support
 from parsifal.arrays import FloatArray, IntArray
@@ -27,8 +28,6 @@ from parsifal.problem.solution import Incumbent
 
 BoolArray = npt.NDArray[np.bool_]
 
-# A relative error of the objective beyond which its residual is computed with twice the digits; `check` allows 1e-12.
-_PRECISE = 2.5e-13
 # Singular values of unit columns below it are rounding, where there is no ridge.
 _DEPENDENT = 1e-11
 
@@ -98,38 +97,25 @@ def loss(X: Any, y: Any, support: Any, gamma: float) -> Loss:
     return Loss(value, gradient)
 
 
-def ridge(columns: FloatArray, y: FloatArray, gamma: float, squares: FloatArray | None = None) -> FloatArray:
+def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     """Minimise 1/(2 gamma) |w|^2 + 1/2 |y - columns w|^2.
 
-    Normal equations with refinement against residuals computed from the columns; where they are too ill-conditioned
-    to be factorised, a QR factorisation of the columns stacked on I/sqrt(gamma). Without a ridge, columns that depend
-    on each other share what they explain (the smallest of the solutions). `squares` are those of the columns' norms.
+    Normal equations with refinement against residuals computed from the columns (cpp/bound/fit.hpp); where they are too
+    ill-conditioned to be factorised, a QR factorisation of the columns stacked on I/sqrt(gamma). Without a ridge,
+    columns that depend on each other share what they explain (the smallest of the solutions).
     """
     k = columns.shape[1]
     if k == 0:
         return np.zeros(0)
+    w = _core.fit_columns(columns, y, gamma)
+    if w.size:
+        return w
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
-    squares = np.einsum("ij,ij->j", columns, columns) if squares is None else squares
-    norms = np.sqrt(squares + 1 / gamma)
+    norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
     norms[norms == 0] = 1.0  # a column of zeros without a ridge
-    scaled = columns / norms
-    ridge_diagonal = 1 / (gamma * norms**2)
-    system = scaled.T @ scaled
-    system.flat[:: k + 1] += ridge_diagonal
-    try:
-        factor = np.linalg.cholesky(system)
-        well = bool(factor.diagonal().min() > 1e-5)
-    except np.linalg.LinAlgError:
-        well = False
-    if not well:
-        stacked = np.vstack([scaled, np.diag(np.sqrt(ridge_diagonal))])
-        padded = np.concatenate([y, np.zeros(k)])
-        return np.asarray(np.linalg.lstsq(stacked, padded, rcond=_DEPENDENT if np.isinf(gamma) else 1e-15)[0] / norms)
-    inverse = np.linalg.inv(system)
-    u = inverse @ (scaled.T @ y)
-    for _ in range(2):
-        u = u + inverse @ (scaled.T @ (y - scaled @ u) - ridge_diagonal * u)
-    return np.asarray(u / norms)
+    stacked = np.vstack([columns / norms, np.diag(1 / (math.sqrt(gamma) * norms))])
+    padded = np.concatenate([y, np.zeros(k)])
+    return np.asarray(np.linalg.lstsq(stacked, padded, rcond=_DEPENDENT if np.isinf(gamma) else 1e-15)[0] / norms)
 
 
 def primal_value(alpha: FloatArray, w: FloatArray, gamma: float) -> float:
@@ -225,22 +211,16 @@ def fit_support(
     support = support[order]
     block = design.columns(support) if columns is None else columns[:, order]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        squares = np.einsum("ij,ij->j", block, block)
-        if not np.isfinite(squares).all():
+        if not np.isfinite(np.einsum("ij,ij->j", block, block)).all():
             design.scan(y, stats=True)  # names the entry
-        signed = rules is not None and bool(np.any(rules.sign[support]))
-        if rules is not None and signed:
+        if rules is not None and np.any(rules.sign[support]):
             w = ridge_with_signs(block, y, gamma, rules.sign[support])
         else:
-            w = ridge(block, y, gamma, squares)
-        alpha = y - block @ w
-        price = penalty * support.size if rules is None else float(rules.price[support].sum())
-        value = primal_value(alpha, w, gamma) + price
-        # What rounding has changed in alpha, relative to the terms of y - X w, which a good fit leaves far above alpha.
-        terms = math.sqrt(y @ y) + float(np.abs(w) @ np.sqrt(squares))
-        blur = sum_unit(support.size) * terms
-        if blur * (math.sqrt(alpha @ alpha) + blur) > _PRECISE * value:
-            value = primal_value(precise_residual(y, block, w), w, gamma) + price
+            w = ridge(block, y, gamma)
+        value, usual = _core.fit_value(block, y, w, gamma)
+        if not usual:
+            value = primal_value(precise_residual(y, block, w), w, gamma)
+        value += penalty * support.size if rules is None else float(rules.price[support].sum())
     return Incumbent(support=support, coef=w, objective=check_value(value, support, y, block))
 
 
@@ -287,22 +267,5 @@ def _ridgeless_bound(
 
 
 def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
-    """y - columns @ w with twice the digits of a double, rounded once at the end (Ogita, Rump and Oishi's Dot2)."""
-    high, low = y.copy(), np.zeros_like(y)
-    for column, factor in zip(columns.T, -w):
-        product = column * factor
-        moved = high + product
-        part = moved - high
-        low += ((high - (moved - part)) + (product - part)) + _lost_in_product(column, factor, product)
-        high = moved
-    return high + low
-
-
-def _lost_in_product(x: FloatArray, factor: np.float64, product: FloatArray) -> FloatArray:
-    """What rounding has taken from ``x * factor``: the product of the halves of their digits (Dekker, Veltkamp)."""
-    split = 2.0**27 + 1.0
-    upper, factor_upper = split * x - (split * x - x), split * factor - (split * factor - factor)
-    lower, factor_lower = x - upper, factor - factor_upper
-    return np.asarray(
-        lower * factor_lower - (((product - upper * factor_upper) - lower * factor_upper) - upper * factor_lower)
-    )
+    """y - columns @ w with twice the digits of a double (cpp/bound/precise.hpp)."""
+    return _core.precise_residual(y, columns, w)

@@ -11,6 +11,7 @@ The search keeps the same books on its own subproblems, compiled. tests/bound/te
 here                                    compiled
 ======================================  ============================================================
 `sum_unit`, `Rounding.unit`             ``Rounding::unit_for`` (cpp/bound/rounding.hpp)
+`WorkingSet.rounding` at v = 0          ``Rounding::at_response``
 `Rounding.moved`                        ``Rounding::moved``
 `Rounding.tightened`                    ``Rounding::tightened``
 `tightening.tighten`, `Reduced.shrink`  ``make_frame`` (cpp/search/frame.cpp)

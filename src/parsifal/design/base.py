@@ -94,6 +94,12 @@ class Design(ABC):
     def columns(self, idx: npt.ArrayLike) -> FloatArray:
         """Copy the columns `idx` to a new Fortran-ordered float64 array."""
 
+    def whole(self) -> FloatArray:
+        """All columns, as `columns` gives them, to be looked at only; it counts as a read."""
+        columns = self.columns(np.arange(self.shape[1]))
+        self._count(1.0)
+        return columns
+
     @abstractmethod
     def rows(self, start: int, stop: int) -> Design:
         """The rows from `start` up to `stop` as a design of its own, without a copy."""

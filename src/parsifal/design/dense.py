@@ -85,6 +85,13 @@ class DenseDesign(Leaf):
             first_row=first_row,
         )
 
+    def whole(self) -> FloatArray:
+        array = self._array
+        if array.dtype != np.float64 or not array.flags.f_contiguous or not array.flags.aligned:
+            return super().whole()
+        self._count(1.0)
+        return array
+
     def rows(self, start: int, stop: int) -> DenseDesign:
         check_slice(start, stop, self.shape[0])
         return DenseDesign(self._array[start:stop], self.feature_names, parent=self, first_row=self._first_row + start)

@@ -15,6 +15,8 @@ from parsifal.design.base import LARGEST, Design, check_finite, check_index
 from parsifal.design.read import Read, Scan, scan_compiled
 from parsifal.errors import NonFiniteError
 
+_FEW_ENTRIES = 1 << 15  # which are copied before another thread has started
+
 
 class Leaf(Design):
     """A design that owns data, or knows where they are.
@@ -70,7 +72,8 @@ class Leaf(Design):
         return out
 
     def _gather(self, index: IntArray, out: FloatArray) -> None:
-        self._matrix.gather(index, out, thread_limit(), seconds_left())
+        threads = thread_limit() if out.size > _FEW_ENTRIES else 1
+        self._matrix.gather(index, out, threads, seconds_left())
 
     def _explain(self, request: Read, scan: Scan) -> NoReturn:
         """Find the entry that made a result infinite or NaN, and say where it is."""

@@ -23,7 +23,7 @@ from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress
 from parsifal.problem.solution import Solution
 from parsifal.problem.standardise import Training, prepare
-from parsifal.solver.funnel import Options
+from parsifal.solver.options import Options
 from parsifal.solver.reuse import Handover
 
 Tick = Callable[[], object]

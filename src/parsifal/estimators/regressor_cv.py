@@ -35,7 +35,7 @@ from parsifal.estimators.inputs import in_our_words
 from parsifal.problem.problem import check_rules
 from parsifal.problem.progress import ProgressOption, Reporter
 from parsifal.problem.standardise import Training
-from parsifal.solver.funnel import Options
+from parsifal.solver.options import Options
 
 # Of the time limit: for the folds in all, and of that for the finer gammas. The fit to all rows has the rest.
 _FOLDS_SHARE, _FINER_SHARE = 0.6, 1 / 3

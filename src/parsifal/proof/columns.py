@@ -70,6 +70,9 @@ class Columns:
             block = np.asarray(design.columns(index), dtype=np.float64)
         elif rows is None:
             block = _dense(self._X[:, index])
+            if block.flags.owndata and type(self._X) is np.ndarray:  # a copy of ours: an index makes one
+                block *= np.ldexp(1.0, self._pending[index])
+                return block
         elif hasattr(self._X, "indptr"):
             block = _dense(self._X[:, index][rows])
         else:
@@ -107,7 +110,7 @@ class Columns:
                 sizes[filled] = np.maximum.reduceat(np.abs(self._X.data), start)
                 squares[filled] = np.add.reduceat(self._X.data**2, start)
             return sizes, np.sqrt(squares)
-        parts = [(np.abs(block).max(axis=0, initial=0.0), np.linalg.norm(block, axis=0)) for block in self._blocks()]
+        parts = [(_largest(block), np.sqrt(np.einsum("ij,ij->j", block, block))) for block in self._blocks()]
         empty = np.zeros(0)
         return np.concatenate([empty, *(size for size, _ in parts)]), np.concatenate(
             [empty, *(norm for _, norm in parts)]
@@ -119,6 +122,11 @@ class Columns:
         norms = np.sqrt(np.asarray(design.scan(np.zeros(self.shape[0]), stats=True).squares, dtype=np.float64))
         better = getattr(design, "rounding_norms", None)
         return norms, norms if better is None else np.asarray(better(norms), dtype=np.float64)
+
+
+def _largest(block: FloatArray) -> FloatArray:
+    """The largest entry of every column in size; NaN where there is one."""
+    return np.asarray(np.maximum(block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0)))
 
 
 def _dense(block: Any) -> FloatArray:

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.levels import Levels
 from parsifal.proof.place import Place
 from parsifal.proof.preconditions import require
 from parsifal.proof.scaled import total, unit
@@ -59,6 +60,8 @@ _AT_ONCE = 1 << 16
 # Columns that a lead or a pair of columns with so many places beside it is worth, and how many are worth a choice.
 _ROWS = (2.0, 16.0)
 _MUCH = 400.0
+# Columns whose sets are gone through level by level.
+_FEW_COLUMNS = 32
 # Columns of which all together may take off too little.
 _MOST_WHOLE = 80
 # A cosine above which what is left of two columns is not bounded by what they were.
@@ -137,6 +140,9 @@ class Completions(Supports):
             self.try_set(np.append(inside, columns[j]))
         if room == 2:
             self.pairs(inside, columns, b, G, most)
+        elif room > 2 and columns.size <= _FEW_COLUMNS and not (self.signed or self.ruled):
+            Levels(self, inside, columns).close(b, G, most, room)
+            return
         cut = np.inf
         while room > 2 and columns.size > 1:
             cosines = cosines_of(G, d)
@@ -169,10 +175,10 @@ class Completions(Supports):
         them at once, take no more off than `most`, so no set of them does. Prices only make that less. Worth a look
         where the leads are many."""
         if 4 * some.size > left.size and left.size <= _MOST_WHOLE:
-            whole = whole_leads(b[left], part(G, left), most)
-            if whole is not None and whole[1] < some.size:
-                left = left[whole[0]]
-                some = left[: whole[1]]
+            order, count, known = whole_leads(b[left][None], part(G, left)[None], np.array([most]))
+            if known[0] and count[0] < some.size:
+                left = left[order[0]]
+                some = left[: count[0]]
         return left, some
 
     def curvature(self, d: FloatArray, top: FloatArray, cut: float | FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.proof.certificate import FloatArray, IntArray
-from parsifal.proof.scaled import UNDERFLOW, Scaled, precise_residual, total, unit
+from parsifal.proof.scaled import UNDERFLOW, Scaled, length, precise_residual, products, total, unit
 
 # A column of which rounding leaves less than this, relatively, is looked at by itself.
 _UNCLEAR = 1e-10
@@ -79,7 +79,7 @@ class Place:
         again = u + self.W @ (self.V.T @ self.r)
         if np.isfinite(again).all():
             u, self.r = again, precise_residual(y, self.A, again)
-        self.length = float(np.linalg.norm(self.r))
+        self.length = length(self.r)
         # How far r is from y - A u at most.
         self.drift = unit(0) * self.length + 4 * unit(self.q) ** 2 * (data.size + float(np.abs(u) @ self.norms))
         self.drift += UNDERFLOW
@@ -106,10 +106,9 @@ class Place:
         much is taken off the diagonal and off the rest. `spare` is left of it for the elimination.
         """
         data, ridge = self.data, self.data.ridge[columns]
-        top = self.A[: data.n]
         U = self.W @ (self.V[: data.n].T @ block)
-        Z = np.concatenate([block - top @ U, -self.A[data.n :] @ U])
-        norms = np.linalg.norm(block, axis=0)
+        Z = np.concatenate([block - self.A[: data.n] @ U, -self.A[data.n :] @ U]) if self.q else block
+        norms = np.sqrt(np.einsum("ij,ij->j", block, block))
         error = unit(self.q) * (norms + np.abs(U).T @ self.norms) + UNDERFLOW
         z = np.sqrt(np.einsum("ij,ij->j", Z, Z) + ridge)
         within = (z + error) * (1 + unit(self.terms)) < independence * norms * (1 - unit(self.terms))
@@ -123,12 +122,12 @@ class Place:
         one = 4 * float(rho[kept].max(initial=0.0)) + self.drift / max(self.length, UNDERFLOW) + 2 * spare
         shift = (room + 1) * one + room * float(leak[kept].max(initial=0.0))
         square = self.length * self.length * (1 + unit(self.terms))
-        unit_z = Z[:, kept] / z[kept]
-        G = unit_z.T @ unit_z
+        unit_z = Z / z if kept.size == z.size else Z[:, kept] / z[kept]
+        G = products(unit_z, unit_z)
         np.fill_diagonal(G, 1.0 - shift)
         return Spread(
             columns=columns[kept],
-            b=unit_z.T @ self.r,
+            b=products(unit_z, self.r[:, None])[:, 0],
             G=G,
             diagonal=1.0 - shift,
             rest=total(self.rest, -1.01 * (room * one + 64 * spare) * square),

@@ -14,6 +14,7 @@ import numpy as np
 from parsifal.proof.certificate import DUAL_VALUE, EXHAUSTED, INDEPENDENCE, Certificate, IntArray
 
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
+_LARGEST_INT = int(np.iinfo(np.int64).max)
 _MOST_COLUMNS = 1 << 60
 _MOST_COEF = 1 << 60  # of the coefficients of a side constraint, all together
 _MOST_ROWS = 1 << 40  # sums of so many terms have the relative errors that docs/numerics.md counts with
@@ -47,10 +48,9 @@ def plain(certificate: Certificate) -> Certificate:
     for holds, reason in _LAYOUT:
         require(holds(c), reason)
     for name, low, high in _ranges(c):
-        array = getattr(c, name)
-        require(np.all((array >= low) & (array < high)), f"{name} names a column that X does not have")
+        require(_within(getattr(c, name), low, high), f"{name} names a column that X does not have")
     require(np.all(c.fixed_column != 0), "fixed_column names a column that X does not have")
-    require(np.all((c.frame >= -1) & (c.frame < c.frame_offset.size - 1)), "a record names no such frame")
+    require(_within(c.frame, -1, c.frame_offset.size - 1), "a record names no such frame")
     require(c.parent[0] == -1, "the first record is not the root")
     require(np.all((c.parent[1:] >= 0) & (c.parent[1:] < np.arange(1, c.records))), "a record comes before its parent")
     require(_rises(c.coef_index, c.coef_offset), "the coefficients of a record are not in order")
@@ -64,13 +64,14 @@ def _plain(name: str, kind: str, certificate: Certificate) -> Any:
     value = getattr(certificate, name)
     if kind == "IntArray":
         array = _vector(name, value, "iu", "whole numbers")
-        require(array.size == 0 or int(array.max()) <= np.iinfo(np.int64).max, f"{name} holds a number beyond int64")
-        return np.array(array, dtype=np.int64)
+        fits = array.dtype == np.int64 or array.size == 0 or int(array.max()) <= _LARGEST_INT
+        require(fits, f"{name} holds a number beyond int64")
+        return array.astype(np.int64, copy=False)
     if kind == "FloatArray":
         array = _vector(name, value, "f", "floats")
         require(array.dtype.itemsize <= 8, f"{name} holds numbers beyond double precision")
         require(np.isfinite(array).all(), f"{name} holds a number that is not finite")
-        return np.array(array, dtype=np.float64)
+        return array.astype(np.float64, copy=False)
     if kind == "bool":
         require(isinstance(value, (bool, np.bool_)), f"{name} is not True or False")
         return bool(value)
@@ -97,6 +98,11 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def _within(array: IntArray, low: int, high: int) -> bool:
+    """Whether all entries are at least `low` and below `high`."""
+    return array.size == 0 or bool(array.min() >= low and array.max() < high)
+
+
 def _vector(name: str, value: Any, kinds: str, what: str) -> Any:
     # A subclass of ndarray may compare and compute as it likes; its plain base does not.
     require(isinstance(value, np.ndarray), f"{name} is not an array")
@@ -107,6 +113,8 @@ def _vector(name: str, value: Any, kinds: str, what: str) -> Any:
 
 def _rises(values: IntArray, offset: IntArray | None) -> bool:
     """Whether the values rise strictly within every stretch between two offsets."""
+    if values.size < 2:
+        return True
     within = np.ones(max(values.size - 1, 0), dtype=bool)
     if offset is not None:
         within[offset[(offset > 0) & (offset < values.size)] - 1] = False
@@ -116,7 +124,9 @@ def _rises(values: IntArray, offset: IntArray | None) -> bool:
 def _bare(c: Certificate, records: IntArray) -> bool:
     """Whether these records have neither coefficients nor fixings nor children."""
     empty = all(np.array_equal(offset[records], offset[records + 1]) for offset in (c.coef_offset, c.fixed_offset))
-    return empty and not np.isin(records, c.parent).any()
+    has_child = np.zeros(c.records, dtype=bool)
+    has_child[c.parent[1:]] = True
+    return empty and not has_child[records].any()
 
 
 def _in_order(offset: IntArray, values: IntArray) -> bool:
@@ -147,6 +157,8 @@ _CLAIM: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
 
 def _sums_fit(c: Certificate) -> bool:
     """Whether the coefficients of no row, in any sum, leave the whole numbers of 64 bits."""
+    if c.row_coef.size == c.row_upper.size == 0:
+        return True
     if not np.all((np.abs(c.row_coef) < _MOST_COEF) & (c.row_coef > -_MOST_COEF)):
         return False
     sizes = (
@@ -163,7 +175,7 @@ _LAYOUT: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
     (lambda c: c.side.size == c.records, "side has not one entry a record"),
     (lambda c: c.frame.size == c.records, "frame has not one entry a record"),
     (lambda c: c.kind.size == c.records, "kind has not one entry a record"),
-    (lambda c: np.isin(c.kind, (DUAL_VALUE, EXHAUSTED)).all(), "a record is of a kind that is not known"),
+    (lambda c: np.all((c.kind == DUAL_VALUE) | (c.kind == EXHAUSTED)), "a record is of a kind that is not known"),
     (
         lambda c: c.coef_offset.size == c.fixed_offset.size == c.records + 1 and c.frame_offset.size >= 1,
         "an offset array has the wrong length",
@@ -187,7 +199,7 @@ _ASKED: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
     (lambda c: np.all(c.price >= 0), "a price is negative"),
     (lambda c: c.price.size == 0 or c.penalty == 0, "there is a penalty beside the prices of single columns"),
     (lambda c: c.sign.size in (0, c.shape[1]), "sign has not one entry a column"),
-    (lambda c: np.isin(c.sign, (-1, 0, 1)).all(), "a sign is none of -1, 0 and 1"),
+    (lambda c: _within(c.sign, -1, 2), "a sign is none of -1, 0 and 1"),
     (
         lambda c: (
             c.row_offset.size == c.row_upper.size + 1
@@ -197,7 +209,7 @@ _ASKED: tuple[tuple[Callable[[Certificate], Any], str], ...] = (
         "the rows of the side constraints are not in order",
     ),
     (
-        lambda c: np.all((c.row_column >= 0) & (c.row_column < c.shape[1])),
+        lambda c: _within(c.row_column, 0, c.shape[1]),
         "row_column names a column that X does not have",
     ),
     (lambda c: _sums_fit(c), "a side constraint has coefficients beyond 2^60"),

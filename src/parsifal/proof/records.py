@@ -16,7 +16,7 @@ from parsifal.proof.caps import Caps, Choice, largest
 from parsifal.proof.certificate import EXHAUSTED, Certificate, FloatArray, IntArray, fingerprint
 from parsifal.proof.completions import Completions
 from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import UNDERFLOW, Scaled, total, unit
+from parsifal.proof.scaled import UNDERFLOW, Scaled, length, total, unit
 from parsifal.proof.side_rows import SideRows
 from parsifal.proof.tall import Tall
 
@@ -205,7 +205,7 @@ class Records:
             beta = data.X.transpose_times(alpha)
             if r == 0:
                 self.check_fingerprint(beta, data.size + float(np.abs(w) @ data.X.norms[index]), fix)
-            error = unit(data.n) * float(np.linalg.norm(alpha)) * data.X.norms + UNDERFLOW
+            error = unit(data.n) * length(alpha) * data.X.norms + UNDERFLOW
             columns = np.arange(c.shape[1])
             return DualPoint(base=data.plain_base(alpha), terms=data.terms(beta, error, columns, None), columns=columns)
         frame = self.frame(number)
@@ -217,7 +217,7 @@ class Records:
         alpha = self.residual(r, frame.block, dense)
         if frame.diagonal is not None:
             return self.tightened_point(frame, frame.diagonal, dense, alpha)
-        error = unit(data.n) * float(np.linalg.norm(alpha)) * frame.block.norms + UNDERFLOW
+        error = unit(data.n) * length(alpha) * frame.block.norms + UNDERFLOW
         beta = frame.block.transpose_times(alpha)
         return DualPoint(base=data.plain_base(alpha), terms=data.terms(beta, error, columns, None), columns=columns)
 
@@ -267,12 +267,12 @@ class Records:
         data = self.data
         size = float(np.abs(w) @ frame.block.norms)
         drift = unit(int(np.count_nonzero(w))) * (data.size + size) + UNDERFLOW
-        moved = drift * (float(np.linalg.norm(data.y - alpha)) + drift) * 1.01
+        moved = drift * (length(data.y - alpha) + drift) * 1.01
         squares, sizes = 0.5 * float(d @ w**2), 0.5 * float(np.abs(d) @ w**2)
         base = total(data.plain_base(alpha), -moved, squares, -unit(w.size) * sizes - UNDERFLOW)
         shift = d * w
         beta = frame.block.transpose_times(alpha) + shift
-        relative = unit(data.n) * float(np.linalg.norm(alpha)) + drift
+        relative = unit(data.n) * length(alpha) + drift
         error = relative * frame.block.norms + unit(0) * (np.abs(shift) + np.abs(beta)) + UNDERFLOW
         return DualPoint(base=base, terms=data.terms(beta, error, frame.columns, d), columns=frame.columns)
 

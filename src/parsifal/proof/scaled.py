@@ -25,12 +25,35 @@ UNDERFLOW = 2.0**-600
 _TINY, _HUGE = 2.0**-900, 2.0**600
 _HIGHEST_PRICE = 2.0**1000
 _LARGEST = 2.0**900
+_BLOCK, _MOST_BY_BLOCKS = 1 << 18, 1 << 25  # multiplications
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 def unit(terms: int) -> float:
     """The relative error of a sum of so many products in any order, of entries off by a few roundings themselves."""
     return 1.01 * (terms + 8) * _ROUNDOFF
+
+
+def inner(a: FloatArray, b: FloatArray) -> float:
+    """a'b without a BLAS, whose threads take longer to wake than the product of two vectors does."""
+    return float(np.einsum("i,i", a, b))
+
+
+def length(v: FloatArray) -> float:
+    """|v|."""
+    return math.sqrt(inner(v, v))
+
+
+def products(a: FloatArray, b: FloatArray) -> FloatArray:
+    """a'b, of few columns a block of rows at a time: for so little NumPy's BLAS wakes no threads, which would take
+    longer than the product and go on spinning."""
+    width = a.shape[1] * b.shape[1]
+    if a.shape[0] * width > _MOST_BY_BLOCKS:
+        return np.asarray(a.T @ b)
+    out, step = np.zeros((a.shape[1], b.shape[1])), max(1, _BLOCK // max(width, 1))
+    for start in range(0, a.shape[0], step):
+        out += a[start : start + step].T @ b[start : start + step]
+    return out
 
 
 def below(value: float) -> float:
@@ -63,7 +86,7 @@ class Scaled:
         largest = float(np.abs(y).max(initial=0.0))
         self._power = 1 - math.frexp(largest)[1] if largest > 0 else 0
         self.y: FloatArray = np.ldexp(y, self._power)
-        self.size = float(np.linalg.norm(self.y))
+        self.size = length(self.y)
         # 1/gamma itself may be beyond double precision where gamma is subnormal.
         fraction, power = math.frexp(c.gamma)
         ridge = np.ldexp((1.0 - 2.0**-51) / fraction, 2 * X.exponent - power)
@@ -113,7 +136,8 @@ class Scaled:
         """
         columns, scaled = self.X.take(index), self.coefficients(index, w)
         residual = precise_residual(self.y, columns, scaled)
-        square, length = float(residual @ residual), float(np.linalg.norm(residual))
+        square = inner(residual, residual)
+        rest = math.sqrt(square)
         fraction, power = math.frexp(c.gamma)
         even = power - power % 2
         root = np.ldexp(w, self._power - even // 2) / math.sqrt(fraction * 2 ** (power - even))
@@ -122,16 +146,16 @@ class Scaled:
         if value < _TINY and (np.any(self.y) or np.any(w)):
             return value, math.inf
         size = self.size + float(np.abs(scaled) @ np.linalg.norm(columns, axis=0))
-        off = unit(0) * length + 4 * unit(index.size) ** 2 * size
-        return value, unit(self.n + index.size) * value + off * (length + off)
+        off = unit(0) * rest + 4 * unit(index.size) ** 2 * size
+        return value, unit(self.n + index.size) * value + off * (rest + off)
 
     def plain_base(self, alpha: FloatArray) -> float:
         """A lower bound on y'alpha - 1/2 |alpha|^2, right for any vector alpha however it was rounded.
 
         Proof: the computed products are off by at most unit(n) |y| |alpha| and unit(n) 1/2 |alpha|^2.
         """
-        first, square, length = float(self.y @ alpha), float(alpha @ alpha), float(np.linalg.norm(alpha))
-        charge = unit(self.n) * (self.size * length + square) + UNDERFLOW
+        first, square = inner(self.y, alpha), inner(alpha, alpha)
+        charge = unit(self.n) * (self.size * math.sqrt(square) + square) + UNDERFLOW
         return total(first, -0.5 * square, -charge)
 
     def terms(self, beta: FloatArray, error: FloatArray, columns: IntArray, d: FloatArray | None) -> FloatArray:

@@ -19,6 +19,8 @@ class SideRows:
 
     def allow(self, support: IntArray) -> bool:
         """Whether every row holds for the support."""
+        if self.upper.size == 0:
+            return True
         return bool(np.all(self._sums(np.isin(self.column, support)) <= self.upper))
 
     def imply(self, fix: FixArray) -> bool:

@@ -56,9 +56,9 @@ class Supports:
         fix[inside] = 1
         return free[fix[free] >= 0] if self.rows.imply(fix) else None
 
-    def spend(self) -> None:
-        """One more place is looked at."""
-        self.effort -= 1
+    def spend(self, places: int = 1) -> None:
+        """So many more places are looked at."""
+        self.effort -= places
         if self.effort < 0:
             raise OutOfEffort
 

@@ -29,10 +29,12 @@ from parsifal.proof.certificate import EXHAUSTED, Certificate
 from parsifal.proof.checker import provable_bound
 from parsifal.proof.supports import OutOfEffort
 from parsifal.solver.checkpoint import Checkpoint
+from parsifal.solver.options import Options
 from parsifal.solver.record import make_certificate
 from parsifal.solver.reuse import Handover
 from parsifal.solver.root import Root, start_root
 from parsifal.solver.rounds import solve_root
+from parsifal.solver.straight import goes_straight, solve_straight
 from parsifal.solver.tree import SearchResult, run_search
 
 _MOST_RECHECKED = 2000  # records of a proof
@@ -40,19 +42,6 @@ _MOST_PLACES, _PLACES_A_SECOND = 10_000, 500  # that are gone through for its ex
 _SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 _FINER_WORK = 2e7  # nodes of the second search times the square of its columns
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How to solve, checked; `solve` documents each."""
-
-    rel_gap: float = 1e-6
-    time_limit: float = math.inf
-    node_limit: float = math.inf
-    threads: int = 1
-    branching: str = "pseudo"
-    memory_limit: float = 2e9
-    certificate_limit: float = 64e6
 
 
 def run(
@@ -83,11 +72,17 @@ def run(
     checkpoint : Checkpoint, optional
         Where the state of the solve is kept, and taken up from.
     """
+    reporter = Reporter(False) if reporter is None else reporter
+    handover = Handover() if handover is None else handover
+    if checkpoint is None and not reporter.active and goes_straight(problem, options, ceiling):
+        answer = solve_straight(problem, options, starts, handover)
+        if answer is not None:
+            return answer
     solve = _Solve(
         problem=problem,
         options=options,
-        reporter=Reporter(False) if reporter is None else reporter,
-        handover=Handover() if handover is None else handover,
+        reporter=reporter,
+        handover=handover,
         ceiling=ceiling,
         checkpoint=checkpoint,
     )

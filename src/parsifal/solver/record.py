@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from parsifal.arrays import IntArray
-from parsifal.proof.certificate import DUAL_VALUE, INDEPENDENCE, Certificate, fingerprint
+from parsifal.arrays import FloatArray, IntArray
+from parsifal.problem.problem import Problem
+from parsifal.problem.solution import Incumbent
+from parsifal.proof.certificate import DUAL_VALUE, EXHAUSTED, INDEPENDENCE, Certificate, fingerprint
 from parsifal.solver.root import ProofStep, Root
 from parsifal.solver.tree import SearchResult
 
@@ -19,16 +23,14 @@ _RAGGED = {
     "fixed": ("fixed_column",),
     "frame": ("frame_column", "frame_diagonal"),
 }
+_AT_ONCE = 1 << 16  # positions; what they need besides stays in the cache
 _FLAT = ("parent", "column", "side", "frame", "kind")
 
 
 def make_certificate(root: Root, found: SearchResult | None, lower_bound: float, size_limit: float) -> Certificate:
     """Gather the proof that `lower_bound` holds; only the claim if the proof is larger than `size_limit` bytes."""
     problem, best = root.problem, root.incumbent
-    parts: Parts = {name: [] for name in _FLAT}
-    for kind, values in _RAGGED.items():
-        for name in (f"{kind}_count", *values):
-            parts[name] = []
+    parts = _no_parts()
     complete = size_limit > 0 and bool(root.steps) and (found is None or found.tree is not None)
     if complete:
         for number, step in enumerate(root.steps):
@@ -38,26 +40,68 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
     arrays: dict[str, Any] = _gather(parts)
     if sum(array.nbytes for array in arrays.values()) > size_limit:
         complete = False
-        arrays = _gather({name: [] for name in parts})
+        arrays = _gather(_no_parts())
     twins = np.empty((2, 0), dtype=np.int64) if found is None or not complete else found.twins
+    return _certificate(problem, best, lower_bound, complete, root.first_beta, twins, arrays)
+
+
+def certificate_of_sets(problem: Problem, best: Incumbent, lower_bound: float, beta: FloatArray) -> Certificate:
+    """The proof of one record, that all supports were gone through; `beta` is X'y."""
+    none = np.empty((2, 0), dtype=np.int64)
+    arrays = {name: array.copy() for name, array in _one_record().items()}
+    return _certificate(problem, best, lower_bound, True, beta, none, arrays)
+
+
+def _certificate(
+    problem: Problem,
+    best: Incumbent,
+    lower_bound: float,
+    complete: bool,
+    first_beta: FloatArray,
+    twins: IntArray,
+    arrays: dict[str, Any],
+) -> Certificate:
+    fix, forced = problem.fix, (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    if fix.any():
+        forced = np.flatnonzero(fix == 1), np.flatnonzero(fix == -1)
+        first_beta = np.where(fix >= 0, first_beta, 0.0) if first_beta.size else first_beta
     return Certificate(
         shape=(problem.n, problem.p),
         k=problem.k,
         **problem.stated,
         gamma=problem.gamma,
-        forced_in=np.flatnonzero(problem.fix == 1).astype(np.int64),
-        forced_out=np.flatnonzero(problem.fix == -1).astype(np.int64),
+        forced_in=forced[0],
+        forced_out=forced[1],
         support=best.support,
         coef=best.coef,
         objective=best.objective,
         lower_bound=lower_bound,
         complete=complete,
-        fingerprint=fingerprint(np.where(problem.fix >= 0, root.first_beta, 0.0)) if root.first_beta.size else 0.0,
-        independence=INDEPENDENCE if np.isinf(problem.gamma) else 0.0,
+        fingerprint=fingerprint(first_beta) if first_beta.size else 0.0,
+        independence=INDEPENDENCE if math.isinf(problem.gamma) else 0.0,
         twin_later=twins[0],
         twin_earlier=twins[1],
         **arrays,
     )
+
+
+@cache
+def _one_record() -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a proof whose only record is exhausted."""
+    parts = _no_parts()
+    for name, value in zip(_FLAT, (-1, -1, 0, -1, EXHAUSTED)):
+        parts[name].append(np.array([value]))
+    for name in ("coef_count", "fixed_count"):
+        parts[name].append(np.array([0]))
+    return _gather(parts)
+
+
+def _no_parts() -> Parts:
+    parts: Parts = {name: [] for name in _FLAT}
+    for kind, values in _RAGGED.items():
+        for name in (f"{kind}_count", *values):
+            parts[name] = []
+    return parts
 
 
 def _add_step(parts: Parts, step: ProofStep, number: int) -> None:
@@ -91,21 +135,24 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
     parts["kind"].append(tree.get("kind", np.full(tree["parent"].size, DUAL_VALUE)))
     offset, position = tree["index"]
     parts["coef_count"].append(np.diff(offset))
-    parts["coef_index"].append(index[position])
+    parts["coef_index"].append(_named(position, index))
     parts["coef_value"].append(tree["coef"][1])
+    # Position i as i + 1 where it is fixed to 1, as -1 - i where it is fixed to 0.
     offset, fixed = tree["fixed"]
     parts["fixed_count"].append(np.diff(offset))
-    # In one new array: a wide search fixes millions, and the time is up.
-    signed = np.abs(fixed)
-    signed -= 1
-    np.take(index, signed, out=signed)
-    signed += 1
-    np.negative(signed, out=signed, where=fixed < 0)
-    parts["fixed_column"].append(signed)
+    parts["fixed_column"].append(_named(fixed, np.concatenate([-1 - index[::-1], [0], 1 + index]), index.size))
     for columns, diagonal in tree["frames_list"]:
         parts["frame_count"].append(np.array([len(columns)]))
         parts["frame_column"].append(index[np.asarray(columns, dtype=np.int64)])
         parts["frame_diagonal"].append(np.asarray(diagonal))
+
+
+def _named(positions: IntArray, names: IntArray, origin: int = 0) -> IntArray:
+    """Each position's name, in the place of the position: a wide search fixes millions, and its time is up."""
+    for start in range(0, positions.size, _AT_ONCE):
+        part = positions[start : start + _AT_ONCE]
+        part[:] = names[part + origin]
+    return positions
 
 
 def _gather(parts: Parts) -> dict[str, npt.NDArray[Any]]:

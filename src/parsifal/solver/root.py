@@ -168,7 +168,9 @@ class Root:
         It is not where the fit is nearly perfect; but then the relaxation hardly needs tightening. Without a ridge
         tightening is what makes a relaxation possible, which does not pay where all supports can be gone through.
         """
-        if np.isinf(self.problem.gamma) and (self.at_once(columns) or self._supports(columns) <= _ALL_SUPPORTS):
+        if np.isinf(self.problem.gamma) and (
+            self.at_once(columns) or _supports(self.problem, columns) <= _ALL_SUPPORTS
+        ):
             return False
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
@@ -177,17 +179,7 @@ class Root:
     def at_once(self, columns: int) -> bool:
         """Whether the sets of so few columns are gone through by the search: it needs no relaxation, and no walks."""
         few = np.isinf(self.problem.gamma) and columns <= _FEW_COLUMNS and self.problem.k <= _FEW_PLACES
-        return bool(few) or self.in_a_moment(columns)
-
-    def in_a_moment(self, columns: int) -> bool:
-        """Whether that is over before a thread has been started for it."""
-        return columns <= _FEW_COLUMNS and self._supports(columns) <= _MOMENT
-
-    def _supports(self, columns: int) -> int:
-        """How many there are of the commonest size, if so many columns are left."""
-        forced = int(np.count_nonzero(self.problem.fix == 1))
-        free = max(0, columns - forced)
-        return math.comb(free, min(free // 2, self.problem.k - forced))
+        return bool(few) or in_a_moment(self.problem, columns)
 
     @property
     def reduced(self) -> Reduced | None:
@@ -323,6 +315,18 @@ class Root:
         self.remainder, self.fix, self.steps, self.first_beta = remainder, fix, steps, first_beta
         self.lower_bound, self.root_bound = lower_bound, root_bound
         self.largest_square, self.solves = largest_square, solves
+
+
+def in_a_moment(problem: Problem, columns: int) -> bool:
+    """Whether the sets of so many columns are gone through before a thread has been started for it."""
+    return columns <= _FEW_COLUMNS and _supports(problem, columns) <= _MOMENT
+
+
+def _supports(problem: Problem, columns: int) -> int:
+    """How many supports there are of the commonest size, if so many columns are left."""
+    forced = int(np.count_nonzero(problem.fix == 1))
+    free = max(0, columns - forced)
+    return math.comb(free, min(free // 2, problem.k - forced))
 
 
 def without_idle(problem: Problem, fit: Incumbent) -> Incumbent:

@@ -20,13 +20,15 @@ from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
 from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.reduce import Reduced, room, search_threads
-from parsifal.solver.root import Root
+from parsifal.solver.root import Root, in_a_moment
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
 _HELD_BYTES = 1 << 28
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
+# And above which a set's objective is asked of the data, where nearly equal columns leave nothing of it else.
+_DATA_ABOVE = 1e4
 _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
@@ -81,7 +83,7 @@ def run_search(
         node_limit=node_limit,
         threads=threads,
         at_once=root.at_once(q.size),
-        here=checkpoint is None and root.in_a_moment(q.size),
+        here=checkpoint is None and in_a_moment(root.problem, q.size),
         branching=BRANCHING[branching],
         certificate_limit=certificate_limit,
         save_every=np.inf if checkpoint is None else checkpoint.every,
@@ -150,7 +152,7 @@ def _data(root: Root, reduced: Reduced) -> FloatArray | None:
     """The columns themselves, where sets of them are all there is: inner products do not tell which depend on which,
     and round more."""
     p, m = reduced.problem, reduced.index.size
-    if not (np.isinf(p.gamma) or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
+    if not (p.gamma * root.largest_square > _DATA_ABOVE or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
         return None
     return p.design.columns(reduced.index) if reduced.columns is None else np.asfortranarray(reduced.columns)
 
