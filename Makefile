@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CXX_FILES := $(wildcard cpp/*/*.?pp bindings/*.?pp bindings/*/*.?pp tests/core/*.cpp)
 SOURCES := pyproject.toml CMakeLists.txt $(CXX_FILES)
-PYTEST_ARGS ?= -n 2
+# Half of the tests to each process, in their order, so that what a file makes once is made once.
+PYTEST_ARGS ?= -n 2 --dist worksteal
 
 .PHONY: demo test test-browser lint format bench bench-scale bench-quick bench-full peers test-peers stress fuzz forge crash stubs clean
 .PHONY: sanitize sanitize-address sanitize-undefined sanitize-both sanitize-thread lock wheels
@@ -15,8 +16,9 @@ PYTEST_ARGS ?= -n 2
 demo: $(VENV)/.runs
 	$(BIN)/python examples/demo.py
 
+# Bytecode is kept, whatever the environment says: tests start many processes, and each would compile the package anew.
 test: $(STAMP)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # The report in a real browser: Debian's Chromium, driven by Playwright.
 test-browser: $(STAMP)

@@ -42,7 +42,7 @@ STEPS = (
     Step(
         name="figure1",
         command=f"-m parsifal.paper figure1 --repeats 10 --parts known-k,lasso,cv,lasso-cv {_FIGURE1}",
-        smoke="--n 40,60 --repeats 1 --time-limit 1 --p 60 --k 3 --parts known-k",
+        smoke="--n 40,60 --repeats 1 --time-limit 1 --p 60 --k 3 --parts known-k --jobs 1",
     ),
     Step(
         name="figure1-cuts",
@@ -91,7 +91,7 @@ STEPS = (
     ),
     Step(name="limits", command="-m benchmarks.guards.limits"),
     Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1"),
-    Step(name="forge", command="-m forge --minutes 60", smoke="--minutes 0.05"),
+    Step(name="forge", command="-m forge --minutes 60", smoke="--problems 4"),
     Step(name="fuzz", command="-m fuzz --minutes 60"),
     Step(name="crash", command="-m stress.crash"),
     Step(name="sanitize", command="scripts/sanitize.py both"),

@@ -112,25 +112,27 @@ def test_multiprocessing(method: str, tmp_path: Path) -> None:
     assert out == "True"
 
 
-@pytest.mark.parametrize(("outer", "inner"), [("loky", "loky"), ("threading", "threading"), ("loky", "threading")])
-def test_joblib_within_joblib(outer: str, inner: str) -> None:
+def test_joblib_within_joblib() -> None:
+    # All in one process, whose workers serve every pair: each has to load scikit-learn.
     out = run(
-        f"""
+        """
         from joblib import Parallel, delayed, parallel_config
 
-        def fold(seed):
+        def fold(seed, inner):
             rng = np.random.default_rng(seed)
             X, y = rng.standard_normal((40, 10)), rng.standard_normal(40)
-            with parallel_config({inner!r}):
+            with parallel_config(inner):
                 model = pf.SparseRegressorCV(ks=[1, 2], gammas=1.0, cv=2, n_jobs=2).fit(X, y)
             return round(model.solution_.objective, 9)
 
-        expected = [fold(seed) for seed in range(2)]
-        with parallel_config({outer!r}):
-            print(Parallel(n_jobs=2)(delayed(fold)(seed) for seed in range(2)) == expected)
+        expected = [fold(seed, "sequential") for seed in range(2)]
+        for outer, inner in (("threading", "threading"), ("loky", "threading"), ("loky", "loky")):
+            with parallel_config(outer):
+                found = Parallel(n_jobs=2)(delayed(fold)(seed, inner) for seed in range(2))
+            print(outer, inner, found == expected, flush=True)
         """
     )
-    assert out == "True"
+    assert out.splitlines() == ["threading threading True", "loky threading True", "loky loky True"]
 
 
 @pytest.mark.parametrize("processes", [True, False])

@@ -108,8 +108,8 @@ def progress(state):
         print("searching", flush=True)
 told = []
 """,
-    "no progress": "progress = False; threading.Timer(1.0, interrupt).start()",
-    "progress line": "progress = True; threading.Timer(1.0, interrupt).start()",
+    "no progress": "progress = False; threading.Timer(0.5, interrupt).start()",
+    "progress line": "progress = True; threading.Timer(0.5, interrupt).start()",
     "inside the callback": """
 def progress(state):
     if state.nodes > 0:

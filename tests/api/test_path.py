@@ -16,8 +16,8 @@ import pytest
 import scipy.sparse as sp
 
 import parsifal as pf
+from oracles import ways
 from oracles.reference import make_data, reference
-from parsifal.solver import root
 
 
 def hard(n: int = 40, p: int = 24) -> tuple[np.ndarray, np.ndarray]:
@@ -171,16 +171,16 @@ def test_perfect_fit() -> None:
     str(zero)
 
 
-def test_limits_keep_true_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(root, "_MOMENT", 0)  # a tree, not all sets at once
+def test_limits_keep_true_bounds() -> None:
     X, y = hard()
-    path = pf.path(X, y, range(4, 8), 1.0, node_limit=2, threads=1)
+    with ways.trees():
+        path = pf.path(X, y, range(4, 8), 1.0, node_limit=2, threads=1)
+        quick = pf.path(X, y, range(4, 8), 1.0, time_limit=1e-9)
     assert len(path) == 4
     for solution in path:
         assert solution.status == "node_limit"
         assert solution.lower_bound <= solution.objective
         assert pf.check(solution.certificate, X, y)
-    quick = pf.path(X, y, range(4, 8), 1.0, time_limit=1e-9)
     for solution in quick:
         assert len(solution.support) == solution.k
         assert solution.lower_bound <= solution.objective

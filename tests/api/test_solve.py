@@ -10,7 +10,7 @@ import parsifal as pf
 from api.cases import MEDIUM, check, check_valid, hard_case
 from oracles.enumeration import Case, random_case
 
-BLOCKS, BLOCK = 48, 50
+BLOCKS, BLOCK = 24, 50
 BRANCHING = ("largest", "fractional", "strong", "pseudo")
 
 

@@ -186,7 +186,7 @@ def test_the_papers_cutting_planes_say_on_whose_word(run, json_of, diabetes: Pat
     common = ("fit", diabetes, "-t", "y", "-k", 4, "--method", "cutting-plane", "--backend", "highs")
     values = json_of(*common)
     assert [row["name"] for row in values["features"]] == ["bmi", "bp", "s1", "s5"]
-    result = run(*common, "--certificate", "p.npz", "--report", "r.html", "--report-time", 5)
+    result = run(*common, "--certificate", "p.npz", "--report", "r.html", "--report-time", 1)
     if values["result"]["rests_on"] is not None:
         assert "Optimal: no other choice" in result.stdout
         assert "is not the whole proof" in result.stderr

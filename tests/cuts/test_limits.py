@@ -94,10 +94,10 @@ except KeyboardInterrupt:
     print(" ordinary")
 """
 INTERRUPTS = {
-    "in the solver": "progress = False; threading.Timer(1.5, interrupt).start()",
+    "in the solver": "progress = False; threading.Timer(0.7, interrupt).start()",
     "in a callback": """
 def progress(state):
-    if state.seconds > 0.5 and state.nodes > 0:
+    if state.seconds > 0.2 and state.nodes > 0:
         interrupt()
         time.sleep(0.01)
 """,

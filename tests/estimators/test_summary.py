@@ -109,10 +109,11 @@ def test_html_is_escaped() -> None:
     assert "<b>bad" not in before
 
 
-def test_large_data_need_the_data_again() -> None:
+def test_large_data_need_the_data_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parsifal.estimators.base._SUMMARY_WORK", 1e5)
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((6000, 4000), dtype=np.float32)
-    y = X[:, :2].sum(axis=1) + 0.1 * rng.standard_normal(6000)
+    X = rng.standard_normal((600, 400), dtype=np.float32)
+    y = X[:, :2].sum(axis=1) + 0.1 * rng.standard_normal(600)
     est = pf.SparseRegressor(k=2).fit(X, y)
     full = est.summary(X, y)
     ref = reference(X[:, :60], y)

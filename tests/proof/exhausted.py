@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,9 @@ SHAPES = (
 )
 
 
+@cache
 def exhaustible(shape: str, seed: int, gamma: float, *, priced: bool = False, forced: bool = False) -> Exhaustible:
-    """A problem of up to eight columns."""
+    """A problem of up to eight columns, kept with its exact values: many tests ask for the same ones."""
     rng = np.random.default_rng([SHAPES.index(shape), seed])
     p, n, k = int(rng.integers(4, 9)), int(rng.integers(3, 13)), int(rng.integers(1, 6))
     X = rng.standard_normal((n, p))

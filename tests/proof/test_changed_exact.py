@@ -31,3 +31,4 @@ def exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (test_changed, test_forged):
         monkeypatch.setattr(module, "refuse", refuse_exactly)
     monkeypatch.setattr(test_forged, "ROUNDINGS", 100)  # nothing rounds here
+    monkeypatch.setattr(test_changed, "MUTANTS", 10)

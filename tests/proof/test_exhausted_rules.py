@@ -49,8 +49,10 @@ class Ruled:
         every = plain.exact.values(plain.gamma)
         for support in plain.values:
             if self.allows(support):
-                parts = [part for m in range(len(support) + 1) for part in combinations(support, m) if self.fit(part)]
-                best = min(parts, key=lambda part: every[part])
+                best = support
+                if self.sign.any():
+                    parts = [part for m in range(len(support) + 1) for part in combinations(support, m)]
+                    best = min(filter(self.fit, parts), key=lambda part: every[part])
                 self.fits[support] = best
                 self.values[support] = every[best] + sum((Fraction(v) for v in self.price[list(support)]), Fraction(0))
         self.optimum = min(self.values.values())

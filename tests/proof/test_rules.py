@@ -36,50 +36,61 @@ def refuse_both(certificate: Certificate, *reasons: str) -> None:
     assert any(reason in result.reason for reason in reasons), result.reason
 
 
-POSITIVE = solved(sign=1)
-PRICED = solved(penalty=np.linspace(0.0, 0.4, P))
-ROWS = solved(constraints=[AtMost([0, 1, 5, 9], 1), Implies(4, 5), Exclude(6, 8)])
+@pytest.fixture(scope="module")
+def positive() -> Certificate:
+    return solved(sign=1)
+
+
+@pytest.fixture(scope="module")
+def priced() -> Certificate:
+    return solved(penalty=np.linspace(0.0, 0.4, P))
+
+
+@pytest.fixture(scope="module")
+def ruled() -> Certificate:
+    return solved(constraints=[AtMost([0, 1, 5, 9], 1), Implies(4, 5), Exclude(6, 8)])
+
 
 BOUND = ("below the claim", "has no child", "not free", "is not out")
 
 
-def test_the_claim_says_what_was_asked() -> None:
-    assert "coefficients of all >= 0" in str(POSITIVE)
-    assert "penalties from 0 to 0.4 a column" in str(PRICED)
-    assert "no allowed support" in str(ROWS)
-    assert "1 s4 + -1 s5 <= 0" in str(ROWS)
+def test_the_claim_says_what_was_asked(positive: Certificate, priced: Certificate, ruled: Certificate) -> None:
+    assert "coefficients of all >= 0" in str(positive)
+    assert "penalties from 0 to 0.4 a column" in str(priced)
+    assert "no allowed support" in str(ruled)
+    assert "1 s4 + -1 s5 <= 0" in str(ruled)
 
 
-def test_a_sign_less_is_another_claim() -> None:
+def test_a_sign_less_is_another_claim(positive: Certificate) -> None:
     """Without a sign supports are better: the same bound is no longer proven."""
-    free = POSITIVE.sign.copy()
+    free = positive.sign.copy()
     free[:] = 0
-    refuse_both(replace(POSITIVE, sign=free), *BOUND)
-    refuse_both(replace(POSITIVE, sign=ints()), *BOUND)
+    refuse_both(replace(positive, sign=free), *BOUND)
+    refuse_both(replace(positive, sign=ints()), *BOUND)
 
 
-def test_every_sign_counts() -> None:
+def test_every_sign_counts(positive: Certificate) -> None:
     """Where dropping one sign lets a better support in, the certificate is refused."""
     refused = 0
     for j in range(P):
-        sign = POSITIVE.sign.copy()
+        sign = positive.sign.copy()
         sign[j] = 0
         asked = Asked(X=X, y=Y, k=4, gamma=10.0, price=np.zeros(P), sign=sign, allowed=lambda support: True)
-        if min(asked.values().values()) < POSITIVE.lower_bound:
+        if min(asked.values().values()) < positive.lower_bound:
             refused += 1
-            refuse_both(replace(POSITIVE, sign=sign), *BOUND, "twins")
+            refuse_both(replace(positive, sign=sign), *BOUND, "twins")
     assert refused > 0
 
 
-def test_a_coefficient_of_the_wrong_sign() -> None:
-    refuse_both(replace(POSITIVE, coef=-POSITIVE.coef), "a coefficient has a sign that is not allowed")
+def test_a_coefficient_of_the_wrong_sign(positive: Certificate) -> None:
+    refuse_both(replace(positive, coef=-positive.coef), "a coefficient has a sign that is not allowed")
 
 
-def test_a_lower_price_is_another_claim() -> None:
-    refuse_both(replace(PRICED, price=np.zeros(P)), "objective", *BOUND)
-    cheaper = PRICED.price.copy()
-    cheaper[np.setdiff1d(np.arange(P), PRICED.support)] = 0.0
-    refuse_both(replace(PRICED, price=cheaper), *BOUND, "twins")
+def test_a_lower_price_is_another_claim(priced: Certificate) -> None:
+    refuse_both(replace(priced, price=np.zeros(P)), "objective", *BOUND)
+    cheaper = priced.price.copy()
+    cheaper[np.setdiff1d(np.arange(P), priced.support)] = 0.0
+    refuse_both(replace(priced, price=cheaper), *BOUND, "twins")
 
 
 @pytest.mark.parametrize(
@@ -99,39 +110,39 @@ def test_a_lower_price_is_another_claim() -> None:
         ),
     ],
 )
-def test_what_is_out_of_range(change: dict[str, Any], reason: str) -> None:
-    refuse_both(replace(PRICED, **change), reason)
+def test_what_is_out_of_range(change: dict[str, Any], reason: str, priced: Certificate) -> None:
+    refuse_both(replace(priced, **change), reason)
 
 
-def test_a_constraint_less_is_another_claim() -> None:
+def test_a_constraint_less_is_another_claim(ruled: Certificate) -> None:
     none = {"row_offset": ints(0), "row_column": ints(), "row_coef": ints(), "row_upper": ints()}
-    refuse_both(replace(ROWS, **none), *BOUND)
-    looser = ROWS.row_upper.copy()
+    refuse_both(replace(ruled, **none), *BOUND)
+    looser = ruled.row_upper.copy()
     looser[0] = 4
-    refuse_both(replace(ROWS, row_upper=looser), *BOUND)
+    refuse_both(replace(ruled, row_upper=looser), *BOUND)
 
 
-def test_a_support_that_breaks_a_constraint() -> None:
-    tighter = ROWS.row_upper - 5
-    refuse_both(replace(ROWS, row_upper=tighter), "the support breaks a side constraint", "allow no support at all")
+def test_a_support_that_breaks_a_constraint(ruled: Certificate) -> None:
+    tighter = ruled.row_upper - 5
+    refuse_both(replace(ruled, row_upper=tighter), "the support breaks a side constraint", "allow no support at all")
 
 
-def test_a_constraint_that_allows_nothing() -> None:
+def test_a_constraint_that_allows_nothing(positive: Certificate) -> None:
     """Nothing is allowed, so anything could be claimed: such a certificate has no support to show."""
     rows = {"row_offset": ints(0, 0), "row_column": ints(), "row_coef": ints(), "row_upper": ints(-1)}
-    refuse_both(replace(POSITIVE, **rows), "the support breaks a side constraint", "allow no support at all")
+    refuse_both(replace(positive, **rows), "the support breaks a side constraint", "allow no support at all")
 
 
-def test_sums_beyond_64_bits() -> None:
+def test_sums_beyond_64_bits(positive: Certificate) -> None:
     rows = {
         "row_offset": ints(0, 2),
         "row_column": ints(0, 1),
         "row_coef": ints(1 << 62, 1 << 62),
         "row_upper": ints(0),
     }
-    refuse(replace(POSITIVE, **rows), X, Y, "beyond 2^60")
+    refuse(replace(positive, **rows), X, Y, "beyond 2^60")
     least = {**rows, "row_coef": ints(-(1 << 63), 0)}
-    refuse(replace(POSITIVE, **least), X, Y, "beyond 2^60")
+    refuse(replace(positive, **least), X, Y, "beyond 2^60")
 
 
 @pytest.mark.usefixtures("relaxations_alone")
@@ -149,7 +160,7 @@ def test_twins_must_be_asked_the_same() -> None:
     refuse_both(replace(plain, **rows), "a side constraint names one")
 
 
-def test_files_keep_it(tmp_path: Path) -> None:
-    for number, certificate in enumerate((POSITIVE, PRICED, ROWS)):
+def test_files_keep_it(tmp_path: Path, positive: Certificate, priced: Certificate, ruled: Certificate) -> None:
+    for number, certificate in enumerate((positive, priced, ruled)):
         certificate.save(tmp_path / f"{number}.npz")
         assert same(Certificate.load(tmp_path / f"{number}.npz"), certificate)

@@ -220,7 +220,7 @@ def test_full_disk_costs_the_checkpoint_only(tmp_path: Path, monkeypatch: pytest
 
 def test_columns_changed_where_the_dual_point_does_not_see_it(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    n, p, k, gamma = 60, 60, 8, 5.0
+    n, p, k, gamma = 60, 60, 8, 0.3
     X = rng.normal(size=(n, p))
     y = X[:, :6] @ np.ones(6) + 2.0 * rng.normal(size=n)
     file = tmp_path / "state.npz"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 
 from scripts import first_try
 from scripts.first_try import attempt, target_of
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -43,16 +40,18 @@ def test_the_steps_of_one_table(folder: Path) -> None:
     assert "no columns left to choose from: name" in words
 
 
-def test_the_share_is_printed_and_held(folder: Path) -> None:
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, str(ROOT / "scripts" / "first_try.py"), str(folder), *options]
-        return subprocess.run(words, capture_output=True, text=True, check=False)
+def test_the_share_is_printed_and_held(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*options: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["first_try.py", str(folder), *options])
+        return first_try.main()
 
-    result = run()
-    assert result.returncode == 1
-    assert "fit: 1 of 2 (50.0%)" in result.stdout
-    assert "nothing to explain: 1 of 1" in result.stdout
-    assert run("--least", "0.5").returncode == 0
+    assert run() == 1
+    said = capsys.readouterr().out
+    assert "fit: 1 of 2 (50.0%)" in said
+    assert "nothing to explain: 1 of 1" in said
+    assert run("--least", "0.5") == 0
 
 
 def test_a_run_that_is_stopped_has_a_share(

@@ -272,8 +272,8 @@ def test_victims_that_are_sound_are_left_alone() -> None:
 
 
 def test_the_package_is_not_deceived() -> None:
-    tally = forge.run(seed=11, problems=48, tries=50)
-    assert tally.forgeries == 600
+    tally = forge.run(seed=11, problems=24, tries=50)
+    assert tally.forgeries == 300
     assert not [f"problem {number}: {f.key}: {f.text} ({f.steps})" for number, f in tally.examples]
 
 

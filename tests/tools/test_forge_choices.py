@@ -151,7 +151,7 @@ def test_a_checker_that_misses_a_missing_side_is_caught(kind: str, monkeypatch: 
 
 def test_a_checker_that_believes_diagonals_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_checker, "safe_diagonal", lambda number, diagonal, block: diagonal)
-    assert "diagonal" in caught("groups", "accepted", "provable", start=108).where
+    assert "diagonal" in caught("groups", "accepted", "provable", start=140).where
 
 
 def test_an_exact_checker_that_believes_fixings_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +188,6 @@ def test_a_false_bound_and_a_foreign_error_are_caught(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_package_is_not_deceived(kind: str) -> None:
-    tally = forge.run(seed=11, kind=kind, problems=40, tries=60)
-    assert tally.forgeries == 600
+    tally = forge.run(seed=11, kind=kind, problems=20, tries=60)
+    assert tally.forgeries == 300
     assert not [f"problem {number}: {f.key}: {f.text} ({f.steps})" for number, f in tally.examples]

@@ -67,18 +67,12 @@ def solve_groups(
     groups : sequence of index sequences, or one label a column
         The columns of every group. With labels, groups are in sorted order of the labels. Groups may overlap: a column
         of two groups counts as two columns, with a coefficient (and a ridge) in each, whose sum is in `coef`.
-    k : int, optional
-        Largest number of groups. May be left out if `penalty` is given.
     gamma : float or "auto"
-        Ridge weight, > 0; large means a weak ridge. ``"auto"`` is ``sqrt(n) / mean trace of Z_g Z_g'``.
-    penalty : float or array of shape (m,), optional
-        Price of a group, >= 0, or one for every group.
-    sample_weight : array of shape (n,), optional
-        Weights of the rows: squared residuals are multiplied by them.
+        As in `solve_kernels`: with Z_g the columns of a group, its kernel is Z_g Z_g'.
+    k, penalty, sample_weight, warm_start, force_in, force_out
+        As in `solve_kernels`, with groups in place of kernels.
     rel_gap, time_limit, node_limit, threads, progress, memory_limit, certificate_limit
         As in `solve`.
-    warm_start, force_in, force_out : indices or mask, optional
-        Groups to start from; groups that must, and must not, be chosen.
 
     Returns
     -------

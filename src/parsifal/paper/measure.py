@@ -1,4 +1,7 @@
-"""One run: draw the data that a task names, solve, and say how good the answer is and how long it took."""
+"""One run: draw the data that a task names, solve, and say how good the answer is and how long it took.
+
+What needs scikit-learn is imported by the parts that do, before their clock starts: loading it takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from parsifal.api.solving import solve
 from parsifal.arrays import FloatArray, IntArray
 from parsifal.bound.ridge_loss import loss
 from parsifal.datasets import SparseData, make_sparse_regression
 from parsifal.errors import InputError
-from parsifal.estimators.regressor_cv import SparseRegressorCV
 from parsifal.metrics import accuracy, false_alarm_rate
-from parsifal.paper.glmnet import glmnet_path
-from parsifal.paper.lasso import lasso_at, lasso_cv
 from parsifal.paper.results import Task
 from parsifal.problem.solution import Solution
 
@@ -100,6 +99,9 @@ def known_k(task: Task) -> dict[str, Any]:
 
 def lasso_known_k(task: Task) -> dict[str, Any]:
     """The Lasso with the true k: found on the exact path, timed as the paper's coordinate descent."""
+    from parsifal.paper.glmnet import glmnet_path
+    from parsifal.paper.lasso import lasso_at
+
     data = draw(task)
     started = time.perf_counter()
     glmnet_path(data.X, data.y, threads=1)
@@ -122,6 +124,10 @@ def choose_k(X: npt.NDArray[Any], y: FloatArray, truth: IntArray, task: Task) ->
 
     The folds are fitted by the search whatever the method: what they choose is a property of the data.
     """
+    from sklearn.exceptions import ConvergenceWarning
+
+    from parsifal.estimators.regressor_cv import SparseRegressorCV
+
     first, last = task["ks"]
     model = SparseRegressorCV(
         ks=range(first, last + 1),
@@ -146,6 +152,8 @@ def choose_k(X: npt.NDArray[Any], y: FloatArray, truth: IntArray, task: Task) ->
 
 def lasso_cross_validated(task: Task) -> dict[str, Any]:
     """The Lasso with its weight from cross-validation."""
+    from parsifal.paper.lasso import lasso_cv
+
     data = draw(task)
     started = time.perf_counter()
     support = lasso_cv(data.X, data.y, task["folds"])

@@ -91,8 +91,13 @@ class Supports:
 
     def try_set(self, index: IntArray) -> None:
         """Proves: this support is not below the target, or it does not count."""
-        if not self.ruled or self.rows.allow(index):
-            self.settle(Place(self.data, index))
+        if self.ruled and not self.rows.allow(index):
+            return
+        place = Place(self.data, index)
+        # Where the signs keep it from the target, whether it counts, which takes longer to say, does not matter.
+        low = self.signed and not place.value() >= self.target and place.rest > -np.inf
+        if not (low and signed_value(place) >= self.target):
+            self.settle(place)
 
     def independent(self, index: IntArray) -> bool:
         """False only if a column that is not forced in is within `independence` of the span of the others.
