@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "bound/quadratic.hpp"
@@ -28,7 +29,7 @@ nanobind::tuple ragged(const std::vector<Item>& items, Get get) {
     Index at = 0;
     for (const Item& item : items)
         for (const auto& x : get(item)) values[at++] = static_cast<T>(x);
-    return nanobind::make_tuple(offsets, values);
+    return nanobind::make_tuple(std::move(offsets), std::move(values));
 }
 
 // One number per item.

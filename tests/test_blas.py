@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from parsifal.blas import blas_lifted, quiet_blas
+from parsifal.proof import checker
 
 
 def threads() -> list[int]:
@@ -88,4 +90,15 @@ def test_an_error_gives_them_back() -> None:
     before = threads()
     with pytest.raises(RuntimeError), quiet_blas():
         raise RuntimeError
+    assert threads() == before
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(("rows", "quiet"), [(100, True), (1_000_000, False)])
+def test_a_check_of_few_numbers(rows: int, quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[int]] = []
+    monkeypatch.setattr(checker, "_check_columns", lambda *_: seen.append(threads()))
+    before = threads()
+    checker.check(None, np.broadcast_to(0.0, (rows, 3)), np.zeros(rows))  # type: ignore[arg-type]
+    assert seen == [[1] * len(before) if quiet else before]
     assert threads() == before

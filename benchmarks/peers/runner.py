@@ -79,7 +79,8 @@ class Worker:
     def ask(self, job: Job) -> dict[str, Any]:
         """Send a job and wait; a worker that does not answer in time, or dies, is gone afterwards."""
         assert self._process.stdin is not None
-        limit = job.time_limit + grace(job.time_limit)
+        # Reading the data and saving the proof are not the solver's time.
+        until_loaded, until_solved, until_answered = START_LIMIT, job.time_limit + grace(job.time_limit), START_LIMIT
         started = perf_counter()
         try:
             self._process.stdin.write(json.dumps(asdict(job)) + "\n")
@@ -88,7 +89,11 @@ class Worker:
             self.error = "the process had ended"
             self.close()
             return {"error": self.error, "seconds": None}
-        answer = self._next(limit)
+        answer: dict[str, Any] = {}
+        for limit in (until_loaded, until_solved, until_answered):
+            answer = self._next(limit)
+            if answer.get("event") not in ("loaded", "solved"):
+                break
         if answer.get("event") != "answer":
             self.error = answer["error"]
             self.close()

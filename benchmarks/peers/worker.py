@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib import import_module, metadata
 from pathlib import Path
@@ -42,7 +43,7 @@ def main() -> None:
         prepare()
         with tempfile.TemporaryDirectory() as folder:
             for job in _warm_up(solver, folder):
-                run(solver, job)
+                run(solver, job, lambda event: None)
                 _send(out, {"event": "warm"})
     except Exception as error:
         _send(out, {"event": "failed", "error": _describe(error)})
@@ -50,17 +51,21 @@ def main() -> None:
     _send(out, {"event": "ready", "version": _version(solver)})
     for line in sys.stdin:
         try:
-            answer = run(solver, Job(**json.loads(line)))
+            answer = run(solver, Job(**json.loads(line)), lambda event: _send(out, {"event": event}))
         except Exception as error:  # whatever a peer raises is its answer
             traceback.print_exc()
             answer = {"event": "answer", "error": _describe(error)}
         _send(out, answer)
 
 
-def run(solver: Solver, job: Job) -> dict[str, Any]:
-    """Solve one job: the shortest of up to three runs counts if they are short; memory is the first run's."""
+def run(solver: Solver, job: Job, say: Callable[[str], None]) -> dict[str, Any]:
+    """Solve one job: the shortest of up to three runs counts if they are short; memory is the first run's.
+
+    `say` is called with "loaded" and "solved": only what lies between is under the time limit.
+    """
     X, y = np.load(Path(job.data) / "X.npy"), np.load(Path(job.data) / "y.npy")
     _, solve = solver.load()
+    say("loaded")
     best, cpu, answer, memory, spent = np.inf, 0.0, None, None, 0.0
 
     def call() -> None:
@@ -81,6 +86,7 @@ def run(solver: Solver, job: Job) -> dict[str, Any]:
             call()
         if spent > ENOUGH:
             break
+    say("solved")
     assert isinstance(answer, Answer)
     after = getattr(import_module(f"benchmarks.peers.solvers.{solver.module}"), "after", None)
     if after is not None:

@@ -45,7 +45,7 @@ TABLES: Table = [
             "X": {
                 "MIXED[['a']]": "X has no column 'g', which fit has seen; add it",
                 "MIXED.assign(b=1)": "column 'b' of X was not there in fit; leave it out",
-                "MIXED.assign(g='w')": "column 'g' is 'w' in row 1, a level that the training data did not have; correct it or leave the row out",
+                "MIXED.assign(g='w')": "column 'g' is 'w' in row 1, a level that the training data did not have; correct it, or fit with unknown='ignore'",
             }
         },
     ),

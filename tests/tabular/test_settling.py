@@ -79,6 +79,14 @@ def test_a_first_column_that_counts_the_rows_is_left_out(tmp_path: Path, name: s
     assert list(why(found).values()) == ["it counts the rows"]
 
 
+@pytest.mark.parametrize("name", ["rownames", "row.names", "Rowname", "Unnamed: 0"])
+def test_an_index_of_some_rows_is_left_out(tmp_path: Path, name: str) -> None:
+    some = [7, 3, *range(20, 18 + N)]
+    assert list(why(settled(made(tmp_path, b=[0.5, 1.5] * 6, **{name: some}))).values()) == ["it counts the rows"]
+    assert settled(made(tmp_path, **{name: [*some[:-1], 7]})).remarks == ()
+    assert settled(made(tmp_path, **{name: [*some[:-1], 0.5]})).remarks == ()
+
+
 def test_a_column_that_counts_is_kept_where_it_has_a_meaning(tmp_path: Path) -> None:
     assert settled(made(tmp_path, year=list(range(1901, 1901 + N)))).remarks == ()
     assert settled(made(tmp_path, time=list(range(1, 1 + N)))).remarks == ()

@@ -32,7 +32,7 @@ class Tightened:
 
 
 def tightening_diagonal(
-    gram: FloatArray, weight: FloatArray | None = None, *, unit: float, gamma: float, max_newton: int = 60
+    gram: FloatArray, weight: FloatArray | None = None, *, unit: float, gamma: float, max_newton: int = 20
 ) -> FloatArray:
     """Return d with ``X'X - diag(d)`` positive semidefinite, weight'd as large as a few steps make it.
 

@@ -23,6 +23,7 @@ _RAGGED = {
     "fixed": ("fixed_column",),
     "frame": ("frame_column", "frame_diagonal"),
 }
+_AT_ONCE = 1 << 16  # positions; what they need besides stays in the cache
 _FLAT = ("parent", "column", "side", "frame", "kind")
 
 
@@ -134,21 +135,24 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
     parts["kind"].append(tree.get("kind", np.full(tree["parent"].size, DUAL_VALUE)))
     offset, position = tree["index"]
     parts["coef_count"].append(np.diff(offset))
-    parts["coef_index"].append(index[position])
+    parts["coef_index"].append(_named(position, index))
     parts["coef_value"].append(tree["coef"][1])
+    # Position i as i + 1 where it is fixed to 1, as -1 - i where it is fixed to 0.
     offset, fixed = tree["fixed"]
     parts["fixed_count"].append(np.diff(offset))
-    # In one new array: a wide search fixes millions, and the time is up.
-    signed = np.abs(fixed)
-    signed -= 1
-    np.take(index, signed, out=signed)
-    signed += 1
-    np.negative(signed, out=signed, where=fixed < 0)
-    parts["fixed_column"].append(signed)
+    parts["fixed_column"].append(_named(fixed, np.concatenate([-1 - index[::-1], [0], 1 + index]), index.size))
     for columns, diagonal in tree["frames_list"]:
         parts["frame_count"].append(np.array([len(columns)]))
         parts["frame_column"].append(index[np.asarray(columns, dtype=np.int64)])
         parts["frame_diagonal"].append(np.asarray(diagonal))
+
+
+def _named(positions: IntArray, names: IntArray, origin: int = 0) -> IntArray:
+    """Each position's name, in the place of the position: a wide search fixes millions, and its time is up."""
+    for start in range(0, positions.size, _AT_ONCE):
+        part = positions[start : start + _AT_ONCE]
+        part[:] = names[part + origin]
+    return positions
 
 
 def _gather(parts: Parts) -> dict[str, npt.NDArray[Any]]:

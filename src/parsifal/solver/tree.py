@@ -27,6 +27,8 @@ _HELD_BYTES = 1 << 28
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
+# And above which a set's objective is asked of the data, where nearly equal columns leave nothing of it else.
+_DATA_ABOVE = 1e4
 _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
@@ -150,7 +152,7 @@ def _data(root: Root, reduced: Reduced) -> FloatArray | None:
     """The columns themselves, where sets of them are all there is: inner products do not tell which depend on which,
     and round more."""
     p, m = reduced.problem, reduced.index.size
-    if not (np.isinf(p.gamma) or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
+    if not (p.gamma * root.largest_square > _DATA_ABOVE or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
         return None
     return p.design.columns(reduced.index) if reduced.columns is None else np.asfortranarray(reduced.columns)
 

@@ -35,6 +35,7 @@ FILE, RENAMED, NUMBERS, DAYS, INDICATORS, LEFT_OUT, ROWS = (
 )
 _ORDER = (FILE, RENAMED, LEFT_OUT, INDICATORS, NUMBERS, DAYS, ROWS)
 _COUNTERS = {"column1", "unnamed: 0", "x", "rownames", "row.names", "rowname", "row", "index", "id", "obs"}
+_ROW_NAMES = {"unnamed: 0", "rownames", "row.names", "rowname"}  # of a saved index, and of nothing else
 _OTHER_DATES = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}.*|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}")
 _LOST = 1 / 3  # share of the rows beyond which columns with gaps go before the rows do
 _MOSTLY = 1 / 2  # share of gaps at which a column is mostly gaps
@@ -210,9 +211,14 @@ class _Columns:
         return self.numbers.get(name, self.table[name])
 
     def _counts_rows(self, name: str) -> bool:
-        """Whether this is the first column, without a name of its own, and 0, 1, 2, ... or 1, 2, 3, ..."""
+        """Whether this is the first column, without a name of its own, and 0, 1, 2, ... or 1, 2, 3, ...; or has the
+        name of an index, and a number of its own in every row, such as some rows of a table keep."""
         column = self.table[name]
-        if name != self.table.names[0] or name.casefold() not in _COUNTERS or column.dtype.kind not in "iuf":
+        if column.dtype.kind not in "iuf":
+            return False
+        if name.casefold() in _ROW_NAMES and np.array_equal(column, np.rint(column)):
+            return bool(np.unique(column).size == column.size)
+        if name != self.table.names[0] or name.casefold() not in _COUNTERS:
             return False
         return column[0] in (0, 1) and bool(np.array_equal(column, np.arange(column.size) + int(column[0])))
 

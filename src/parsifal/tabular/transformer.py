@@ -215,7 +215,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _in_python(words: str) -> str:
     """An error of the command line, in words of Python."""
-    return re.sub(r"use --impute median, --drop-missing or --drop .*", "fit with impute='median', or fill it", words)
+    words = re.sub(r"use --impute median, --drop-missing or --drop .*", "fit with impute='median', or fill it", words)
+    return words.replace("correct it or leave the row out", "correct it, or fit with unknown='ignore'")
 
 
 def _frame(library: str, X: Any, names: npt.NDArray[np.object_], columns: list[npt.NDArray[Any]]) -> Any:
