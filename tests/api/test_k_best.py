@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 import parsifal as pf
 from oracles import ways
+from oracles.exact import ExactValues
 from oracles.reference import Reference, make_data, reference
 
 
@@ -296,3 +297,14 @@ def test_a_level_of_y_that_nobody_fits_is_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pf.k_best(X, y, 2, count=2, fit_intercept=False)
+
+
+def test_the_only_support_is_not_called_optimal_where_its_fit_is_beyond_double_precision() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal(16), rng.standard_normal(16)
+    X = 1e150 * np.column_stack([rng.standard_normal(16), x, x * (1 + 2.0**-52 * rng.integers(-2, 3, 16))])
+    ranking = pf.k_best(X, y, 2, count=1, gamma=1e10, force_in=[1, 2], fit_intercept=False)
+    exact = float(ExactValues(X, y).values(1e10)[(1, 2)])
+    assert ranking.entries[0].objective > exact * (1 + 1e-3)
+    assert ranking.status == "precision"
+    assert ranking.lower_bound == np.inf or ranking.lower_bound <= exact

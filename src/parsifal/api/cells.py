@@ -23,7 +23,7 @@ from parsifal.bound.ridge_loss import fit_support, support_bound
 from parsifal.bound.rounding import safe_sum
 from parsifal.constraints import at_least, join_rows
 from parsifal.problem.feasible import first_allowed
-from parsifal.problem.gap import Status, worst
+from parsifal.problem.gap import Status, settled, worst
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Incumbent, Solution
@@ -143,7 +143,8 @@ class CellSearch:
             cell.found = fit_support(p.design, p.y, forced, p.gamma, 0.0, rules=p.rules)
             bound = support_bound(p.design, p.y, cell.found, p.gamma, p.rules)
             cell.bound = max(cell.bound, float(safe_sum(bound, price)))
-            return "optimal"
+            # Columns that are all but equal may fit better than double precision finds out.
+            return settled("optimal", cell.found.objective, bound, self.options.rel_gap)
         starts = [] if cell.start is None else [cell.start]
         # A little above, so that the bound, which stays below by the gap, says that the cell is out.
         above = (ceiling - price) * (1 + BEYOND) + 1e-12 * float(self.problem.y @ self.problem.y)

@@ -26,7 +26,7 @@ _RANK = 1e-20  # squares of singular values below this part of the largest are z
 
 def degrees_of_freedom(columns: FloatArray, gamma: float) -> float:
     """Trace of the hat matrix of a ridge fit on these columns."""
-    if math.isinf(gamma) and far_from_dependent(columns.T @ columns, [np.arange(columns.shape[1])])[0]:
+    if math.isinf(gamma) and _far(columns.T @ columns):
         return float(columns.shape[1])
     d = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
     if math.isinf(gamma):
@@ -44,6 +44,7 @@ def far_from_dependent(gram: FloatArray, supports: Sequence[IntArray]) -> list[b
 
 
 def _far(gram: FloatArray) -> bool:
+    """Whether the columns of this Gram matrix are so."""
     squares = gram.diagonal()
     least, most = squares.min(initial=np.inf), squares.sum()
     if not 1e-280 < least <= most < 1e280:
