@@ -15,6 +15,7 @@ import pytest
 import parsifal as pf
 import parsifal._core as core
 import parsifal.solver.reduce as reducing
+import parsifal.solver.rounds as rounds
 from benchmarks.speed.wide import blocks
 from parsifal.bound.held import DistantColumns, HeldColumns, gather_columns
 from parsifal.bound.quadratic import Quadratic
@@ -93,6 +94,32 @@ def test_repeatable_with_one_thread(held: None) -> None:
     first, second = (pf.solve(X, y, k=4, gamma=GAMMA, threads=1, node_limit=40) for _ in range(2))
     assert first.lower_bound == second.lower_bound
     assert first.stats["linear_systems"] == second.stats["linear_systems"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("order", "forced"), [("F", False), ("C", False), ("F", True)])
+def test_columns_are_held_where_they_lie(
+    held: None, dtype: type, order: str, forced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place if they lie one after the other and all survive, otherwise as a copy; the answer is the same."""
+    seen: list[reducing.Reduced] = []
+
+    def hold(*args: Any, **options: Any) -> reducing.Reduced:
+        seen.append(reducing.hold(*args, **options))
+        return seen[-1]
+
+    monkeypatch.setattr(rounds, "hold", hold)
+    X, y = blocks(40, 320, 4, 1.0, 6, dtype)
+    X = np.array(X, order=order)
+    X.flags.writeable = False
+    sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, node_limit=5, force_out=[7] if forced else [])
+    survivors = seen[-1].survivors
+    assert isinstance(survivors, HeldColumns)
+    in_place = order == "F" and survivors.size == X.shape[1]
+    assert in_place == (order == "F" and not forced)
+    assert survivors.own == (not in_place) == (not np.shares_memory(survivors.columns, X))
+    assert survivors.nbytes - int(survivors.cache) == survivors.columns.size * (1 + X.itemsize * survivors.own)
+    assert pf.check(sol.certificate, X, y)
 
 
 def test_equal_columns_are_found(held: None) -> None:
