@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parsifal.proof.certificate import FloatArray, IntArray
-from parsifal.proof.scaled import UNDERFLOW, Scaled, length, precise_residual, products, total, unit
+from parsifal.proof.scaled import UNDERFLOW, Scaled, length, precise_residual, total, unit
 
 # A column of which rounding leaves less than this, relatively, is looked at by itself.
 _UNCLEAR = 1e-10
@@ -123,11 +123,11 @@ class Place:
         shift = (room + 1) * one + room * float(leak[kept].max(initial=0.0))
         square = self.length * self.length * (1 + unit(self.terms))
         unit_z = Z / z if kept.size == z.size else Z[:, kept] / z[kept]
-        G = products(unit_z, unit_z)
+        G = unit_z.T @ unit_z
         np.fill_diagonal(G, 1.0 - shift)
         return Spread(
             columns=columns[kept],
-            b=products(unit_z, self.r[:, None])[:, 0],
+            b=unit_z.T @ self.r,
             G=G,
             diagonal=1.0 - shift,
             rest=total(self.rest, -1.01 * (room * one + 64 * spare) * square),

@@ -25,7 +25,6 @@ UNDERFLOW = 2.0**-600
 _TINY, _HUGE = 2.0**-900, 2.0**600
 _HIGHEST_PRICE = 2.0**1000
 _LARGEST = 2.0**900
-_BLOCK, _MOST_BY_BLOCKS = 1 << 18, 1 << 25  # multiplications
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
@@ -42,18 +41,6 @@ def inner(a: FloatArray, b: FloatArray) -> float:
 def length(v: FloatArray) -> float:
     """|v|."""
     return math.sqrt(inner(v, v))
-
-
-def products(a: FloatArray, b: FloatArray) -> FloatArray:
-    """a'b, of few columns a block of rows at a time: for so little NumPy's BLAS wakes no threads, which would take
-    longer than the product and go on spinning."""
-    width = a.shape[1] * b.shape[1]
-    if a.shape[0] * width > _MOST_BY_BLOCKS:
-        return np.asarray(a.T @ b)
-    out, step = np.zeros((a.shape[1], b.shape[1])), max(1, _BLOCK // max(width, 1))
-    for start in range(0, a.shape[0], step):
-        out += a[start : start + step].T @ b[start : start + step]
-    return out
 
 
 def below(value: float) -> float:
