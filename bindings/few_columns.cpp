@@ -17,7 +17,6 @@
 #include "bound/fit.hpp"
 #include "bound/precise.hpp"
 #include "quadratic.hpp"
-#include "read/gram.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -112,8 +111,7 @@ void bind_few_columns(nb::module_& m) {
         [](ConstMatrix columns, ConstVector y, double gamma) {
             if (y.size() != columns.rows()) throw std::invalid_argument("y must have one entry a row");
             nb::gil_scoped_release release;
-            const VectorXd product = columns.transpose() * y;
-            return fit_columns(columns, y, gamma, gram(columns, columns, Team{1, Alarm::never()}), product);
+            return fit_columns(columns, y, gamma);
         },
         "columns"_a, "y"_a, "gamma"_a, "Coefficients of the columns; none where they are too ill-conditioned.");
     m.def(

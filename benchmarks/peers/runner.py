@@ -21,6 +21,7 @@ from benchmarks.peers.environments import ROOT, interpreter
 from benchmarks.peers.solvers import SOLVERS, Job
 
 START_LIMIT = 180.0  # seconds for import and compilation
+FILE_LIMIT = 60.0  # seconds to read the data, and to save a proof
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -80,7 +81,8 @@ class Worker:
         """Send a job and wait; a worker that does not answer in time, or dies, is gone afterwards."""
         assert self._process.stdin is not None
         # Reading the data and saving the proof are not the solver's time.
-        until_loaded, until_solved, until_answered = START_LIMIT, job.time_limit + grace(job.time_limit), START_LIMIT
+        until_loaded = until_answered = FILE_LIMIT
+        until_solved = job.time_limit + grace(job.time_limit)
         started = perf_counter()
         try:
             self._process.stdin.write(json.dumps(asdict(job)) + "\n")

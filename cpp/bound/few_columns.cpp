@@ -55,7 +55,7 @@ bool FewColumns::offer(const Terms& terms, std::vector<Index> support, Answer& b
     VectorXd w;
     if (!support.empty()) {
         const MatrixXd columns = data_.columns(Eigen::all, support);
-        w = fit_columns(columns, data_.y, terms.gamma, gram_(support, support), product_(support));
+        w = fit_columns(columns, data_.y, terms.gamma);
         if (w.size() == 0) return false;
         found = fit_value(columns, data_.y, w, terms.gamma);
     }

@@ -3,7 +3,9 @@
 #include <Eigen/Cholesky>
 #include <cmath>
 
+#include "base/alarm.hpp"
 #include "bound/precise.hpp"
+#include "read/gram.hpp"
 
 namespace parsifal {
 
@@ -19,9 +21,9 @@ constexpr double precise_to = 2.5e-13;
 
 }  // namespace
 
-VectorXd fit_columns(const ConstMatrix& columns, const ConstVector& y, double gamma, const ConstMatrix& gram,
-                     const ConstVector& product) {
+VectorXd fit_columns(const ConstMatrix& columns, const ConstVector& y, double gamma) {
     const Index k = columns.cols();
+    const MatrixXd gram = parsifal::gram(columns, columns, Team{1, Alarm::never()});
     const VectorXd squares = gram.diagonal().array() + 1 / gamma;
     // Also where one is no number.
     if (k == 0 || !(squares.array() > smallest_square).all() || !gram.allFinite()) return {};
@@ -30,7 +32,7 @@ VectorXd fit_columns(const ConstMatrix& columns, const ConstVector& y, double ga
     system.diagonal() += ridge;
     const Eigen::LLT<MatrixXd> factor(system);
     if (factor.info() != Eigen::Success || !(factor.matrixLLT().diagonal().minCoeff() > least_pivot)) return {};
-    VectorXd u = factor.solve(scale.cwiseProduct(product));
+    VectorXd u = factor.solve(scale.cwiseProduct(columns.transpose() * y));
     VectorXd residual(y.size());
     for (int step = 0; step < refinements; ++step) {
         residual = y;

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import parsifal as pf
-from benchmarks.peers import cases, figures, leaps_tables, referee, scalings, widedata
+from benchmarks.peers import cases, figures, leaps_tables, referee, runner, scalings, widedata
 from benchmarks.peers.environments import ENVIRONMENTS, PINS, find_python, missing
 from benchmarks.peers.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.peers.report import write
@@ -287,7 +287,7 @@ def test_seeds_that_are_named_are_drawn() -> None:
     assert list(cases.seeds_of(plan, fixed, [7, 9])) == [0]
 
 
-def test_workers_that_fail_hang_or_die_are_recorded(tmp_path: Path) -> None:
+def test_workers_that_fail_hang_or_die_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = small()
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
@@ -303,9 +303,11 @@ def test_workers_that_fail_hang_or_die_are_recorded(tmp_path: Path) -> None:
         )
         process = crew.worker("parsifal")._process
         os.kill(process.pid, signal.SIGSTOP)
+        monkeypatch.setattr(runner, "FILE_LIMIT", 1.0)
         told = crew.ask(Job(solver="parsifal", data=str(tmp_path), time_limit=0.0, **common))
         assert told["error"].startswith("killed: no answer after")
         assert process.poll() is not None
+        monkeypatch.undo()
         process = crew.worker("parsifal")._process
         process.kill()
         process.wait()
