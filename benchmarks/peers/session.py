@@ -219,6 +219,8 @@ class Session:
             return f"INVALID: it is about the objective {certificate.objective!r}, not {value!r}"
         if certificate.lower_bound < reply["lower_bound"] - 1e-12 * abs(reply["lower_bound"]):
             return f"INVALID: it proves {certificate.lower_bound!r}, not {reply['lower_bound']!r}"
+        if not certificate.complete:
+            return "not kept: larger than certificate_limit"
         if certificate.records > CHECKED_RECORDS:
             return f"not checked: {certificate.records} records"
         result = pf.check(certificate, X, y)

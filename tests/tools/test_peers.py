@@ -21,6 +21,7 @@ from benchmarks.peers.environments import ENVIRONMENTS, PINS, find_python, missi
 from benchmarks.peers.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.peers.report import write
 from benchmarks.peers.runner import Crew
+from benchmarks.peers.session import Session
 from benchmarks.peers.solvers import SOLVERS, Job
 from benchmarks.peers.solvers.logs import bound_lines, pybnb_lines
 from benchmarks.peers.store import Store
@@ -344,3 +345,20 @@ def test_fits_that_are_the_same_agree_with_leaps() -> None:
     assert leaps_tables.agree(X, y, [0, 1], [1, 0])
     assert leaps_tables.agree(X, y, [0, 1], [0, 3])
     assert not leaps_tables.agree(X, y, [0, 1], [0, 2])
+
+
+def test_what_the_referee_says_of_a_proof(tmp_path: Path) -> None:
+    """A proof that was too large to keep is not a wrong one; one of another claim is."""
+    X, y = small()
+    whole, claim = (pf.solve(X, y, k=3, gamma=GAMMA, certificate_limit=limit) for limit in (1e6, 0))
+    assert not claim.certificate.complete
+    checked = Session(cases.smoke(), Store(tmp_path / "rows"), None)._check  # type: ignore[arg-type]
+
+    def said(sol: pf.Solution, lower_bound: float) -> str:
+        sol.certificate.save(tmp_path / "proof.npz")
+        return checked(tmp_path / "proof.npz", X, y, sol.objective, {"lower_bound": lower_bound})
+
+    assert said(whole, whole.lower_bound).startswith("valid")
+    assert said(claim, claim.lower_bound) == "not kept: larger than certificate_limit"
+    for sol in (whole, claim):
+        assert said(sol, sol.lower_bound * 1.01).startswith("INVALID")
