@@ -165,6 +165,7 @@ class _Solve:
             starts=starts,
             ceiling=self.ceiling,
             memory_limit=options.memory_limit,
+            node_limit=options.node_limit,
             relative=relative,
         )
 

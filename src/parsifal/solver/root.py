@@ -79,8 +79,8 @@ class Root:
     steps, first_beta : the record for the certificate, and beta of its first step, which identifies X.
     remainder : Remainder or None
         What is handed on to the search; None while the columns have not been gathered.
-    memory_limit : float
-        Bytes that the survivors and the search below the root may take.
+    memory_limit, node_limit : float
+        Bytes that the survivors and the search below the root may take, and nodes of that.
     solves : int
         Linear systems.
     largest_square : float
@@ -101,6 +101,7 @@ class Root:
     first_beta: FloatArray = field(default_factory=lambda: np.empty(0))
     remainder: Remainder | None = None
     memory_limit: float = 0.0
+    node_limit: float = np.inf
     solves: int = 0
     largest_square: float = 0.0
     strain: float = 0.0
@@ -367,6 +368,7 @@ def start_root(
     starts: Sequence[IntArray | Incumbent] = (),
     ceiling: float = np.inf,
     memory_limit: float = 0.0,
+    node_limit: float = np.inf,
     relative: bool = False,
 ) -> Root:
     """A root with a first incumbent: the best of the starts (supports, or fits for the same y, gamma and prices), or
@@ -394,4 +396,5 @@ def start_root(
         fix=problem.fix.copy(),
         lower_bound=floor,
         memory_limit=memory_limit,
+        node_limit=node_limit,
     )

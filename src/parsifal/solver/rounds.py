@@ -180,11 +180,12 @@ def _starts(root: Root, q: Quadratic, fix: FixArray, s: FloatArray, v: FloatArra
 
 
 def _restarts(root: Root, size: int, s: FloatArray) -> int:
-    """How many random restarts a relaxation is worth, over so many columns: the more, the wider the gap."""
+    """How many random restarts a relaxation is worth, over so many columns: the more, the wider the gap; of a search
+    that may look at a few nodes only, about as many."""
     p = root.problem
     gap = relative_gap(root.incumbent.objective, root.lower_bound)
     most = restart_count(size, min(p.k, int(np.count_nonzero(s > 0))), ruled=p.rules is not None)
-    return max(16, int(most * min(1.0, gap / _WIDE_GAP)))
+    return int(max(16, min(most * min(1.0, gap / _WIDE_GAP), root.node_limit)))
 
 
 def _incumbent_in(root: Root, fix: FixArray, index: IntArray) -> list[IntArray]:
