@@ -103,7 +103,8 @@ def solve(
         Relative gap at which the answer counts as proven: "optimal" means that, and nothing less. Where double
         precision does not resolve so much (perfect fits, a y with a large level), the status is "precision".
     time_limit, node_limit : float and int, optional
-        Seconds, and nodes of the search tree. At a limit the best solution so far is returned with its true bound.
+        Seconds, and nodes of the search tree. At a limit the best solution so far is returned with its true bound. With
+        few nodes, supports are looked for less long at the root, too.
     threads : int, optional
         Threads of the search; all cores by default. With one thread a solve is repeatable bit for bit.
     warm_start : indices, mask or None
