@@ -21,6 +21,8 @@ from parsifal.bound.held import DistantColumns, HeldColumns, gather_columns
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.rounding import Rounding, sum_unit
 from parsifal.design import as_design
+from parsifal.solver import funnel
+from parsifal.solver.record import make_certificate
 from parsifal.solver.tree import twins
 
 GAMMA = 0.15
@@ -94,6 +96,25 @@ def test_repeatable_with_one_thread(held: None) -> None:
     first, second = (pf.solve(X, y, k=4, gamma=GAMMA, threads=1, node_limit=40) for _ in range(2))
     assert first.lower_bound == second.lower_bound
     assert first.stats["linear_systems"] == second.stats["linear_systems"]
+
+
+def test_two_certificates_of_one_search_are_the_same(held: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a second look at the last digits: the names of columns are not put in the places of names."""
+    made: list[pf.Certificate] = []
+
+    def twice(*args: Any) -> pf.Certificate:
+        made.extend(make_certificate(*args) for _ in range(2))
+        return made[-1]
+
+    monkeypatch.setattr(funnel, "make_certificate", twice)
+    X, y = _data(0, p=500)
+    sol = pf.solve(X, y, k=4, gamma=GAMMA, threads=1, force_out=[0, 1, 2], node_limit=60)
+    first, second = made
+    assert np.any(first.fixed_column != 0)
+    assert first.coef_index.size > 0
+    for name in ("coef_index", "fixed_column", "column", "frame_column"):
+        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+    assert pf.check(sol.certificate, X, y)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -38,6 +38,8 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
         if found is not None and found.tree is not None and root.reduced is not None:
             _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
     arrays: dict[str, Any] = _gather(parts)
+    if complete and found is not None and found.tree is not None and root.reduced is not None:
+        _name_columns(arrays, found.tree, root.reduced.index)
     if sum(array.nbytes for array in arrays.values()) > size_limit:
         complete = False
         arrays = _gather(_no_parts())
@@ -123,7 +125,8 @@ def _add_step(parts: Parts, step: ProofStep, number: int) -> None:
 
 
 def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -> None:
-    """The search tree, whose columns are positions in `index`, hung below the root's last record."""
+    """The search tree, whose columns are positions in `index`, hung below the root's last record; those of coefficients
+    and of what is fixed are named when all are gathered (`_name_columns`)."""
     frames = len(parts["frame_count"])
     parts["parent"].append(np.where(tree["parent"] < 0, below - 1, tree["parent"] + below))
     decided = tree["column"] >= 0
@@ -135,24 +138,30 @@ def _add_tree(parts: Parts, tree: dict[str, Any], index: IntArray, below: int) -
     parts["kind"].append(tree.get("kind", np.full(tree["parent"].size, DUAL_VALUE)))
     offset, position = tree["index"]
     parts["coef_count"].append(np.diff(offset))
-    parts["coef_index"].append(_named(position, index))
+    parts["coef_index"].append(position)
     parts["coef_value"].append(tree["coef"][1])
-    # Position i as i + 1 where it is fixed to 1, as -1 - i where it is fixed to 0.
     offset, fixed = tree["fixed"]
     parts["fixed_count"].append(np.diff(offset))
-    parts["fixed_column"].append(_named(fixed, np.concatenate([-1 - index[::-1], [0], 1 + index]), index.size))
+    parts["fixed_column"].append(fixed)
     for columns, diagonal in tree["frames_list"]:
         parts["frame_count"].append(np.array([len(columns)]))
         parts["frame_column"].append(index[np.asarray(columns, dtype=np.int64)])
         parts["frame_diagonal"].append(np.asarray(diagonal))
 
 
-def _named(positions: IntArray, names: IntArray, origin: int = 0) -> IntArray:
-    """Each position's name, in the place of the position: a wide search fixes millions, and its time is up."""
-    for start in range(0, positions.size, _AT_ONCE):
-        part = positions[start : start + _AT_ONCE]
-        part[:] = names[part + origin]
-    return positions
+def _name_columns(arrays: dict[str, npt.NDArray[Any]], tree: dict[str, Any], index: IntArray) -> None:
+    """Put the columns' names in the places of the tree's positions, which are last. In place, and not in the tree, of
+    which another certificate may be made: a wide search fixes millions, and its time is up."""
+    # Position i is i + 1 where it is fixed to 1, and -1 - i where it is fixed to 0.
+    fixed = np.concatenate([-1 - index[::-1], [0], 1 + index])
+    for name, source, names, origin in (
+        ("coef_index", "index", index, 0),
+        ("fixed_column", "fixed", fixed, index.size),
+    ):
+        array = arrays[name]
+        for start in range(array.size - tree[source][1].size, array.size, _AT_ONCE):
+            part = array[start : start + _AT_ONCE]
+            part[:] = names[part + origin]
 
 
 def _gather(parts: Parts) -> dict[str, npt.NDArray[Any]]:
