@@ -42,6 +42,7 @@ _MOST_PLACES, _PLACES_A_SECOND = 10_000, 500  # that are gone through for its ex
 _SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 _FINER_WORK = 2e7  # nodes of the second search times the square of its columns
+_NEARLY = 1e-4  # of a span of unit vectors
 
 
 def run(
@@ -256,7 +257,7 @@ class _Solve:
             kept = 4 * sum_unit(self.problem.n) * 2 * self.problem.empty_objective
             lower_bound = max(lower_bound - kept, root.policy.floor)
         short = at.status == "precision" and not self._above(root) and self._in_time
-        delicate = (root.beyond_double and not at.by_sets) or at is not first
+        delicate = (root.beyond_double and not at.by_sets) or at is not first or self._forced_depend()
         certificate = make_certificate(root, at.found, lower_bound, options.certificate_limit)
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
@@ -321,6 +322,17 @@ class _Solve:
             seconds=self._seconds,
             reads=self.problem.design.reads - self.reads,
         )
+
+    def _forced_depend(self) -> bool:
+        """Whether, without a ridge, columns that are forced in nearly depend on each other: what their differences fit
+        counts, and inner products do not see it."""
+        p = self.problem
+        forced = np.flatnonzero(p.fix == 1)
+        if np.isfinite(p.gamma) or forced.size < 2:
+            return False
+        columns = p.design.columns(forced)
+        norms = np.linalg.norm(columns, axis=0)
+        return bool(np.linalg.svd(columns / np.where(norms > 0, norms, 1.0), compute_uv=False)[-1] < _NEARLY)
 
     def _above(self, root: Root) -> bool:
         """Whether all that was found is above what is of interest."""

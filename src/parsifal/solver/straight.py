@@ -32,6 +32,8 @@ _LEAST_CERTIFICATE = 1024  # bytes
 def goes_straight(problem: Problem, options: Options, ceiling: float) -> bool:
     """Whether all is plain: few columns that are all alike, and no limit that could strike."""
     p = problem
+    if np.isinf(p.gamma) and np.count_nonzero(p.fix == 1) > 1:
+        return False  # those may depend on each other, which the funnel looks at
     if p.rules is not None or p.n * p.p > _MOST_ENTRIES or ceiling < math.inf or not p.design.cheap_columns:
         return False
     if min(options.time_limit, seconds_left()) < _LEAST_SECONDS or options.certificate_limit < _LEAST_CERTIFICATE:
