@@ -32,8 +32,8 @@ def test_the_first_search_is_enough(seed: int, gamma: float, monkeypatch: pytest
 
 @pytest.mark.parametrize("penalty", [0.0, 0.2])
 def test_forced_columns_that_nearly_repeat_each_other_are_not_called_optimal(penalty: float) -> None:
-    """Without a ridge their difference, 1e-14 of them, may fit y with coefficients of 1e15: what is claimed of such sets
-    is what the checker proves. One of the two alone is an ordinary problem."""
+    """Without a ridge their difference, 1e-14 of them, may fit y with coefficients of 1e15: what is claimed of such
+    sets is what the checker proves. One of the two alone is an ordinary problem."""
     rng = np.random.default_rng(170)
     X, y = rng.standard_normal((15, 5)), rng.standard_normal(15)
     X[:, 2] = X[:, 0] * (1 + 4e-15 * rng.standard_normal(15))

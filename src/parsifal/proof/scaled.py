@@ -128,7 +128,10 @@ class Scaled:
         fraction, power = math.frexp(c.gamma)
         even = power - power % 2
         root = np.ldexp(w, self._power - even // 2) / math.sqrt(fraction * 2 ** (power - even))
-        price = _ldexp(math.fsum(_prices(c)[index].tolist()), 2 * self._power) if index.size else 0.0
+        try:
+            price = _ldexp(math.fsum(_prices(c)[index].tolist()), 2 * self._power) if index.size else 0.0
+        except OverflowError:
+            return math.inf, math.inf
         value = 0.5 * square + 0.5 * float(root @ root) + price
         if value < _TINY and (np.any(self.y) or np.any(w)):
             return value, math.inf
