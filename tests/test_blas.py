@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+import parsifal as pf
 from parsifal.blas import blas_lifted, quiet_blas
 from parsifal.proof import checker
 
@@ -97,8 +98,9 @@ def test_an_error_gives_them_back() -> None:
 @pytest.mark.parametrize(("rows", "quiet"), [(100, True), (1_000_000, False)])
 def test_a_check_of_few_numbers(rows: int, quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[int]] = []
+    proof = pf.solve(np.eye(3), np.ones(3), k=1, gamma=1.0).certificate
     monkeypatch.setattr(checker, "_check_columns", lambda *_: seen.append(threads()))
     before = threads()
-    checker.check(None, np.broadcast_to(0.0, (rows, 3)), np.zeros(rows))  # type: ignore[arg-type]
+    checker.check(proof, np.broadcast_to(0.0, (rows, 3)), np.zeros(rows))
     assert seen == [[1] * len(before) if quiet else before]
     assert threads() == before

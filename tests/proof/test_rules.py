@@ -164,3 +164,13 @@ def test_files_keep_it(tmp_path: Path, positive: Certificate, priced: Certificat
     for number, certificate in enumerate((positive, priced, ruled)):
         certificate.save(tmp_path / f"{number}.npz")
         assert same(Certificate.load(tmp_path / f"{number}.npz"), certificate)
+
+
+def test_prices_beyond_all_numbers_are_refused() -> None:
+    """Their sum overflows: that is no error of the checker."""
+    X, y = np.random.default_rng(0).standard_normal((20, 5)), np.arange(20.0)
+    sol = pf.solve(X, y, k=3, gamma=1.0, penalty=np.full(5, 1e-3))
+    assert sol.support.size > 1
+    assert pf.check(sol.certificate, X, y)
+    for exact in (False, True):
+        assert not pf.check(replace(sol.certificate, price=np.full(5, 1.7e308)), X, y, exact=exact)

@@ -21,7 +21,7 @@ from benchmarks.peers.environments import ENVIRONMENTS, PINS, find_python, missi
 from benchmarks.peers.outcomes import Ratio, findings, middle, outcomes
 from benchmarks.peers.report import write
 from benchmarks.peers.runner import Crew
-from benchmarks.peers.session import Session
+from benchmarks.peers.session import Session, Settings
 from benchmarks.peers.solvers import SOLVERS, Job
 from benchmarks.peers.solvers.logs import bound_lines, pybnb_lines
 from benchmarks.peers.store import Store
@@ -352,7 +352,8 @@ def test_what_the_referee_says_of_a_proof(tmp_path: Path) -> None:
     X, y = small()
     whole, claim = (pf.solve(X, y, k=3, gamma=GAMMA, certificate_limit=limit) for limit in (1e6, 0))
     assert not claim.certificate.complete
-    checked = Session(cases.smoke(), Store(tmp_path / "rows"), None)._check  # type: ignore[arg-type]
+    settings = Settings(solvers=("parsifal",), seeds=None, threads=1, memory=None, log=tmp_path / "log")
+    checked = Session(cases.smoke(), Store(tmp_path / "rows"), settings)._check
 
     def said(sol: pf.Solution, lower_bound: float) -> str:
         sol.certificate.save(tmp_path / "proof.npz")

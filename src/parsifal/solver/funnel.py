@@ -257,8 +257,10 @@ class _Solve:
             kept = 4 * sum_unit(self.problem.n) * 2 * self.problem.empty_objective
             lower_bound = max(lower_bound - kept, root.policy.floor)
         short = at.status == "precision" and not self._above(root) and self._in_time
-        delicate = (root.beyond_double and not at.by_sets) or at is not first or self._forced_depend()
+        unseen = self._forced_depend()
+        delicate = (root.beyond_double and not at.by_sets) or at is not first or unseen
         certificate = make_certificate(root, at.found, lower_bound, options.certificate_limit)
+        proven = None
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
@@ -270,7 +272,10 @@ class _Solve:
                 proven = max(proven - 0.5 * root.margin, root.policy.floor)
                 proven = min(proven, root.policy.enough(objective)) if delicate else proven
                 lower_bound = min(proven if short else min(proven, lower_bound), objective)
-                certificate = replace(certificate, lower_bound=lower_bound)
+        if unseen and proven is None:
+            lower_bound = root.policy.floor  # nothing of ours is known to hold
+        if lower_bound != certificate.lower_bound:
+            certificate = replace(certificate, lower_bound=lower_bound)
         if self._above(root):
             status: Status = "gap_open" if at.exhausted else at.status
         else:

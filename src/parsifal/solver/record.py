@@ -32,14 +32,16 @@ def make_certificate(root: Root, found: SearchResult | None, lower_bound: float,
     problem, best = root.problem, root.incumbent
     parts = _no_parts()
     complete = size_limit > 0 and bool(root.steps) and (found is None or found.tree is not None)
+    tree = found.tree if complete and found is not None else None
+    index = np.empty(0, dtype=np.int64) if root.reduced is None else root.reduced.index
     if complete:
         for number, step in enumerate(root.steps):
             _add_step(parts, step, number)
-        if found is not None and found.tree is not None and root.reduced is not None:
-            _add_tree(parts, found.tree, root.reduced.index, len(root.steps))
+    if tree is not None:
+        _add_tree(parts, tree, index, len(root.steps))
     arrays: dict[str, Any] = _gather(parts)
-    if complete and found is not None and found.tree is not None and root.reduced is not None:
-        _name_columns(arrays, found.tree, root.reduced.index)
+    if tree is not None:
+        _name_columns(arrays, tree, index)
     if sum(array.nbytes for array in arrays.values()) > size_limit:
         complete = False
         arrays = _gather(_no_parts())

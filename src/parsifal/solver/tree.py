@@ -16,6 +16,7 @@ import parsifal._core as _core
 from parsifal.arrays import FloatArray, IntArray
 from parsifal.bound.held import DistantColumns, HeldColumns, search_bytes
 from parsifal.bound.quadratic import Quadratic
+from parsifal.bound.rounding import sum_unit
 from parsifal.deadline import TimeUp, check_time, limited
 from parsifal.problem.gap import Status
 from parsifal.solver.checkpoint import Checkpoint
@@ -23,12 +24,14 @@ from parsifal.solver.reduce import Reduced, room, search_threads
 from parsifal.solver.root import Root, in_a_moment
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
-_HELD_BYTES = 1 << 28
+# Columns that the search gets besides their products: without a ridge, and with one, where they are asked seldom.
+_HELD_BYTES, _HELD_BESIDE = 1 << 28, 1 << 26
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
-# And above which a set's objective is asked of the data, where nearly equal columns leave nothing of it else.
-_DATA_ABOVE = 1e4
+# What the rounding of inner products can be worth, of the gap that is allowed, above which sets are asked of the data:
+# nearly equal columns leave nothing of them else.
+_BLURRED = 0.1
 _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
@@ -152,7 +155,9 @@ def _data(root: Root, reduced: Reduced) -> FloatArray | None:
     """The columns themselves, where sets of them are all there is: inner products do not tell which depend on which,
     and round more."""
     p, m = reduced.problem, reduced.index.size
-    if not (p.gamma * root.largest_square > _DATA_ABOVE or root.at_once(m)) or 8 * p.n * m > _HELD_BYTES:
+    alone = np.isinf(p.gamma) or root.at_once(m)
+    blurred = sum_unit(p.n) * p.gamma * root.largest_square > _BLURRED * root.rel_gap
+    if not (alone or blurred) or 8 * p.n * m > (_HELD_BYTES if alone else _HELD_BESIDE):
         return None
     return p.design.columns(reduced.index) if reduced.columns is None else np.asfortranarray(reduced.columns)
 
