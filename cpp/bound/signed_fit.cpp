@@ -23,6 +23,7 @@ class Active {
     }
 
     const VectorXd& solve() {
+        if (b_.size() == 0) return w_;
         w_ = fit();
         for (Position step = 0; step < 3 * b_.size() + 10; ++step) {
             const VectorXd pull = b_ - gram_ * w_;

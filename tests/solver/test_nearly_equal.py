@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 
 import parsifal as pf
+from oracles.exact import ExactValues
+from oracles.ways import trees
 from parsifal.solver import funnel
 
 
@@ -44,3 +49,51 @@ def test_forced_columns_that_nearly_repeat_each_other_are_not_called_optimal(pen
     one = pf.solve(X, y, k=5, gamma=np.inf, penalty=penalty, force_in=[0])
     assert one.status == "optimal"
     assert pf.check(one.certificate, X, y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("share", "asked"),
+    [
+        (1e-7, {}),
+        (1e-9, {"penalty": 0.1}),
+        (1e-10, {"sign": [0, 1, 0, -1, 1, 0]}),
+        (1e-13, {"sign": [1, 0, -1, 0, 0, 0], "penalty": np.array([0.1, 0.2, 0.1, 0.05, 0.1, 0.2])}),
+        (1e-11, {"constraints": [pf.constraints.AtMost([1, 3, 4], 1)]}),
+        (1e-8, {"constraints": [pf.constraints.Implies(4, 2)], "force_out": [5]}),
+    ],
+)
+def test_forced_columns_that_nearly_depend_are_answered(seed: int, share: float, asked: dict[str, Any]) -> None:
+    """Bounds from inner products say too much there, even more than the objective; none of them is claimed, and no
+    error is raised. Lists and paths are made of such answers."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 6)), rng.standard_normal(12)
+    X[:, 2] = -3 * X[:, 0] + share * rng.standard_normal(12)
+    asked = {"gamma": np.inf, "force_in": [0, 2], **asked}
+    with trees():
+        found = [pf.solve(X, y, k=4, **asked), *pf.path(X, y, ks=[2, 3, 4], **asked)]
+        ranking = pf.k_best(X, y, k=4, count=2, **asked)
+    for one in found:
+        assert pf.check(one.certificate, X, y)
+        assert pf.check(one.certificate, X, y, exact=True)
+    if not asked.keys() & {"sign", "constraints"}:
+        values, price = ExactValues(X, y).values(np.inf), Fraction(asked.get("penalty", 0.0))
+        listed = {tuple(fit.support) for fit in ranking}
+        rest = [value + price * len(support) for support, value in values.items() if _counts(support) - listed]
+        assert Fraction(ranking.lower_bound) <= min(rest)
+
+
+def _counts(support: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """The support, if it is one that may be asked for here."""
+    return {support} if {0, 2} <= set(support) and len(support) == 4 else set()
+
+
+def test_no_column_has_a_sign_that_helps() -> None:
+    """Then the empty set is looked at with its signs, like any other."""
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((11, 3)), rng.standard_normal(11)
+    X[:, 1] = -3 * X[:, 0] + 1e-4 * rng.standard_normal(11)
+    with trees():
+        found = pf.solve(X, y, k=1, gamma=1e15, penalty=0.1, sign=-1)
+    assert found.support.size == 0
+    assert pf.check(found.certificate, X, y)

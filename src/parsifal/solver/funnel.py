@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.arrays import IntArray
+from parsifal.arrays import FloatArray, IntArray
 from parsifal.blas import quiet_blas
 from parsifal.bound.polish import MOST_ENTRIES, Polish
 from parsifal.bound.rounding import sum_unit
@@ -26,7 +26,7 @@ from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Incumbent, Solution
 from parsifal.proof.certificate import EXHAUSTED, Certificate
-from parsifal.proof.checker import provable_bound
+from parsifal.proof.checker import check, provable_bound
 from parsifal.proof.supports import OutOfEffort
 from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.options import Options
@@ -42,7 +42,6 @@ _MOST_PLACES, _PLACES_A_SECOND = 10_000, 500  # that are gone through for its ex
 _SMALL = 1 << 21  # entries of X
 _BEFORE_RECHECK = 0.6  # of the time left, for the search whose records will be gone through
 _FINER_WORK = 2e7  # nodes of the second search times the square of its columns
-_NEARLY = 1e-4  # of a span of unit vectors
 
 
 def run(
@@ -257,10 +256,8 @@ class _Solve:
             kept = 4 * sum_unit(self.problem.n) * 2 * self.problem.empty_objective
             lower_bound = max(lower_bound - kept, root.policy.floor)
         short = at.status == "precision" and not self._above(root) and self._in_time
-        unseen = self._forced_depend()
-        delicate = (root.beyond_double and not at.by_sets) or at is not first or unseen
+        delicate = (root.beyond_double and not at.by_sets) or at is not first or root.policy.blind
         certificate = make_certificate(root, at.found, lower_bound, options.certificate_limit)
-        proven = None
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
@@ -272,9 +269,10 @@ class _Solve:
                 proven = max(proven - 0.5 * root.margin, root.policy.floor)
                 proven = min(proven, root.policy.enough(objective)) if delicate else proven
                 lower_bound = min(proven if short else min(proven, lower_bound), objective)
-        if unseen and proven is None:
-            lower_bound = root.policy.floor  # nothing of ours is known to hold
         if lower_bound != certificate.lower_bound:
+            certificate = replace(certificate, lower_bound=lower_bound)
+        if root.policy.blind and not all(check(certificate, X, y) for X, y in _rounded_otherwise(self.problem)):
+            lower_bound = root.policy.floor
             certificate = replace(certificate, lower_bound=lower_bound)
         if self._above(root):
             status: Status = "gap_open" if at.exhausted else at.status
@@ -328,17 +326,6 @@ class _Solve:
             reads=self.problem.design.reads - self.reads,
         )
 
-    def _forced_depend(self) -> bool:
-        """Whether, without a ridge, columns that are forced in nearly depend on each other: what their differences fit
-        counts, and inner products do not see it."""
-        p = self.problem
-        forced = np.flatnonzero(p.fix == 1)
-        if np.isfinite(p.gamma) or forced.size < 2:
-            return False
-        columns = p.design.columns(forced)
-        norms = np.linalg.norm(columns, axis=0)
-        return bool(np.linalg.svd(columns / np.where(norms > 0, norms, 1.0), compute_uv=False)[-1] < _NEARLY)
-
     def _above(self, root: Root) -> bool:
         """Whether all that was found is above what is of interest."""
         return self.ceiling < root.incumbent.objective
@@ -358,12 +345,21 @@ class _Solve:
 
 
 def _provable(certificate: Certificate, problem: Problem, delicate: bool, effort: float) -> float | None:
-    """What the checker proves from the design; where the last digits matter, also from the plain array, whose products
-    round otherwise. None where that would take long: then the claim rests on the solver's own arithmetic."""
-    X: list[Any] = [problem.design]
-    if delicate and problem.n * problem.p <= _SMALL:
-        X.append(problem.design.columns(np.arange(problem.p)))
+    """What the checker proves from the design; where the last digits matter, less what it varies by when the same sums
+    are rounded otherwise. None where that would take long: then the claim rests on the solver's own arithmetic."""
+    data = _rounded_otherwise(problem) if delicate else [(problem.design, problem.y)]
     try:
-        return min(provable_bound(certificate, data, problem.y, effort=effort) for data in X)
+        bounds = [provable_bound(certificate, X, y, effort=effort) for X, y in data]
     except OutOfEffort:
         return None
+    least = min(bounds)
+    return least - (max(bounds) - least) if math.isfinite(least) else least
+
+
+def _rounded_otherwise(problem: Problem) -> list[tuple[Any, FloatArray]]:
+    """The data, and if they are small as two arrays besides, in whose products the same terms are added otherwise."""
+    data: list[tuple[Any, FloatArray]] = [(problem.design, problem.y)]
+    if problem.n * problem.p <= _SMALL:
+        X = problem.design.columns(np.arange(problem.p))
+        data += [(X, problem.y), (X[::-1], problem.y[::-1])]
+    return data

@@ -26,6 +26,8 @@ class GapPolicy:
         1/2 y'y, the size of the numbers that objectives and bounds are computed from.
     ceiling : float
         Supports above it are of no interest.
+    blind : bool
+        Whether the data are such that no bound of the solver is known to hold: none but the floor is claimed.
     """
 
     rel_gap: float
@@ -33,6 +35,7 @@ class GapPolicy:
     floor: float
     empty: float
     ceiling: float = math.inf
+    blind: bool = False
 
     def target(self, objective: float) -> float:
         """What the bound has to reach, up to the gap."""
@@ -69,6 +72,8 @@ class GapPolicy:
 
     def claim(self, objective: float, lower_bound: float) -> float:
         """The bound as it is reported: `lower_bound` less the margin, never above the objective."""
+        if self.blind:
+            return self.floor
         return max(reconcile(objective, lower_bound, self.empty) - self.margin(objective), self.floor)
 
     def enough(self, objective: float) -> float:
@@ -77,4 +82,6 @@ class GapPolicy:
         return target - 0.99 * self.rel_gap * abs(target)
 
     def _kept(self, objective: float, lower_bound: float) -> float:
+        if self.blind:
+            return self.floor
         return max(min(lower_bound, self.target(objective)) - self.margin(objective), self.floor)
