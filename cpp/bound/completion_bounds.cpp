@@ -190,4 +190,18 @@ bool Completions::drop(Level& at, Index room) {
     return any;
 }
 
+// The columns to branch on, where the work was too much: those without which the bound closes the node.
+void Completions::rank_branches(Level& at, Index room, Index from, Answer& answer) {
+    row_bounds(at, from, room);
+    const double most = threshold(at);
+    Index last = at.size;
+    Largest taken(top_, room);
+    while (last > from) {
+        taken.add(at.worth[static_cast<size_t>(last - 1)]);
+        if (taken.sum() > most) break;
+        --last;
+    }
+    answer.branch.assign(at.column.begin(), at.column.begin() + std::max(last, from));
+}
+
 }  // namespace parsifal

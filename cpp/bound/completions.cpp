@@ -339,20 +339,6 @@ void Completions::explore(Index depth, Index room, Answer* top) {
     }
 }
 
-// The columns to branch on, where the work was too much: those without which the bound closes the node.
-void Completions::rank_branches(Level& at, Index room, Index from, Answer& answer) {
-    row_bounds(at, from, room);
-    const double most = threshold(at);
-    Index last = at.size;
-    Largest taken(top_, room);
-    while (last > from) {
-        taken.add(at.worth[static_cast<size_t>(last - 1)]);
-        if (taken.sum() > most) break;
-        --last;
-    }
-    answer.branch.assign(at.column.begin(), at.column.begin() + std::max(last, from));
-}
-
 auto Completions::close(const std::vector<Index>& in, const std::vector<Index>& free, Index room, double objective,
                         const Gap& gap, double most_work) -> Answer {
     Answer answer;

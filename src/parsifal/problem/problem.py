@@ -25,6 +25,7 @@ from parsifal.problem.column_rules import ColumnRules, check_prices, check_signs
 from parsifal.problem.feasible import conflict, first_allowed
 from parsifal.problem.gamma import column_gamma, resolve_gamma
 
+_NEARLY = 1e-4  # of a span of unit vectors
 _PLAIN = (type(None), int, float)  # of a penalty that is one for all columns
 
 
@@ -110,6 +111,17 @@ class Problem:
     def has_price(self) -> bool:
         """Whether any column costs anything."""
         return self.penalty > 0 if self.rules is None else bool(np.any(self.rules.price))
+
+    @cached_property
+    def forced_nearly_depend(self) -> bool:
+        """Whether, without a ridge, columns that are forced in nearly depend on each other: what their differences fit
+        counts, and inner products do not see it."""
+        forced = np.flatnonzero(self.fix == 1)
+        if np.isfinite(self.gamma) or forced.size < 2:
+            return False
+        columns = self.design.columns(forced)
+        norms = np.linalg.norm(columns, axis=0)
+        return bool(np.linalg.svd(columns / np.where(norms > 0, norms, 1.0), compute_uv=False)[-1] < _NEARLY)
 
     @cached_property
     def empty_objective(self) -> float:

@@ -29,7 +29,6 @@ from parsifal.solver.gap_policy import GapPolicy
 from parsifal.solver.reduce import Reduced
 
 _BEYOND_DOUBLE = 1e11
-_NEARLY = 1e-4  # of a span of unit vectors
 # Supports that are gone through in about a second if no bound spares any: without a ridge tightening, and with it a
 # relaxation, does not pay; and those that take a moment.
 _ALL_SUPPORTS, _MOMENT = 1e7, 1e6
@@ -392,7 +391,7 @@ def start_root(
             floor=floor,
             empty=problem.empty_objective,
             ceiling=ceiling,
-            blind=_forced_depend(problem, forced),
+            blind=p.forced_nearly_depend,
         ),
         incumbent=without_idle(p, min(fits, key=lambda fit: fit.objective)),
         fix=problem.fix.copy(),
@@ -400,13 +399,3 @@ def start_root(
         memory_limit=memory_limit,
         node_limit=node_limit,
     )
-
-
-def _forced_depend(problem: Problem, forced: IntArray) -> bool:
-    """Whether, without a ridge, columns that are forced in nearly depend on each other: what their differences fit
-    counts, and inner products do not see it."""
-    if np.isfinite(problem.gamma) or forced.size < 2:
-        return False
-    columns = problem.design.columns(forced)
-    norms = np.linalg.norm(columns, axis=0)
-    return bool(np.linalg.svd(columns / np.where(norms > 0, norms, 1.0), compute_uv=False)[-1] < _NEARLY)
