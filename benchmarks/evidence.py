@@ -1,7 +1,8 @@
 """Every figure of the documentation again, with the build that stands: `make evidence`.
 
-Takes a night of an idle machine. Each step is a command that goes on where it was stopped; a step that has ended is
-not run again for the same commit. What people may want to look at again, raw rows and pictures, goes to `docs/`.
+Takes a night of an idle machine, or parts of several. Each step is a command that goes on where it was stopped; a step
+that has ended is not run again while what it measures, the package itself, stays as it is. What people may want to
+look at again, raw rows and pictures, goes to `docs/`.
 """
 
 from __future__ import annotations
@@ -176,8 +177,10 @@ def _keep(step: Step, out: Path) -> None:
 
 
 def _commit() -> str:
+    """The last commit that changed the package: results of before and after it are not of one build."""
+    package = ["src", "cpp", "CMakeLists.txt", "pyproject.toml", "requirements"]
     done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "log", "-1", "--format=%h", "--", *package], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return done.stdout.strip() or "unversioned"
 
