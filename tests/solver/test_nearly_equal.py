@@ -97,3 +97,16 @@ def test_no_column_has_a_sign_that_helps() -> None:
         found = pf.solve(X, y, k=1, gamma=1e15, penalty=0.1, sign=-1)
     assert found.support.size == 0
     assert pf.check(found.certificate, X, y)
+
+
+@pytest.mark.parametrize("seed", [2, 5, 7, 9, 10])
+def test_both_checks_agree_where_terms_cancel(seed: int) -> None:
+    """Coefficients of a million that cancel: y - X w is that of the exact check but for its last digit."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    X[:, 3] = -3 * X[:, 2] + 1e-6 * rng.standard_normal(12)
+    with trees():
+        found = pf.solve(X, y, k=4, gamma=1e15, force_in=[2, 3])
+    assert np.abs(found.coef).max() > 1e4
+    assert pf.check(found.certificate, X, y)
+    assert pf.check(found.certificate, X, y, exact=True)

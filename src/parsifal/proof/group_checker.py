@@ -18,7 +18,7 @@ from parsifal.proof.choice_tree import ChoiceTree, FixArray, Point, plain_choice
 from parsifal.proof.columns import Columns
 from parsifal.proof.preconditions import _in_order, _rises, require
 from parsifal.proof.records import safe_diagonal
-from parsifal.proof.scaled import UNDERFLOW, Scaled, total, unit
+from parsifal.proof.scaled import UNDERFLOW, Scaled, cancel, precise_residual, total, unit
 from parsifal.proof.tall import Tall
 
 _OBJECTIVE = 1e-12  # as for columns (proof/checker.py)
@@ -153,7 +153,10 @@ class GroupProof:
         dense = np.zeros(frame.columns.size)
         dense[at] = w
         some = np.flatnonzero(dense)
-        alpha = data.y - frame.block[:, some] @ dense[some]
+        if cancel(data.y, dense, frame.norms):
+            alpha = precise_residual(data.y, frame.block[:, some], dense[some])
+        else:
+            alpha = data.y - frame.block[:, some] @ dense[some]
         largest = float(np.abs(alpha).max(initial=0.0))
         require(largest < _LARGEST and not 0 < largest < 1 / _LARGEST, f"record {r}: its residual is beyond all units")
         if frame.diagonal is not None:

@@ -233,7 +233,7 @@ class Records:
 
     def residual(self, r: int, block: Tall, w: FloatArray) -> FloatArray:
         """y - X w, all of whose entries are numbers whose squares are, or which is zero."""
-        alpha = self.data.y - block.times(w)
+        alpha = block.residual(self.data.y, w)
         largest = float(np.abs(alpha).max(initial=0.0))
         require(largest < _LARGEST and not 0 < largest < 1 / _LARGEST, f"record {r}: its residual is beyond all units")
         return alpha

@@ -23,6 +23,7 @@ _ROUNDOFF = 2.0**-53
 # 2^400 times 2^-1074, and far less than the relative error wherever the numbers are larger than that.
 UNDERFLOW = 2.0**-600
 _TINY, _HUGE = 2.0**-900, 2.0**600
+_CANCEL = 10.0
 _HIGHEST_PRICE = 2.0**1000
 _LARGEST = 2.0**900
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
@@ -168,6 +169,12 @@ class Scaled:
 def _prices(c: Certificate) -> FloatArray:
     """What every column costs, as the certificate says it."""
     return c.price if c.price.size else np.full(c.shape[1], c.penalty)
+
+
+def cancel(y: FloatArray, w: FloatArray, norms: FloatArray) -> bool:
+    """Whether the terms of y - X w are so far above y that those of another order, rounded otherwise, differ by what a
+    weak ridge makes much of."""
+    return bool(float(np.abs(w) @ norms) > _CANCEL * length(y))
 
 
 def precise_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:

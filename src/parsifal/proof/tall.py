@@ -12,6 +12,7 @@ import numpy as np
 
 from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.columns import Columns
+from parsifal.proof.scaled import cancel, precise_residual
 
 _HELD = 1 << 23  # entries: 64 MB
 _BLOCK = 1 << 20
@@ -57,9 +58,14 @@ class Tall:
         """Some of these columns, by place."""
         return Tall(self._X, self._index[places]) if self._held is None else Tall.of(self._held[:, places])
 
-    def times(self, w: FloatArray) -> FloatArray:
-        """The product with coefficients."""
-        return np.concatenate([np.zeros(0), *(block @ w for _, block in self._blocks())])
+    def residual(self, y: FloatArray, w: FloatArray) -> FloatArray:
+        """y less the product with coefficients; where the terms cancel, with twice the digits of a double."""
+        some = np.flatnonzero(w)
+        if cancel(y, w, self.norms):
+            parts = [precise_residual(y[rows], block[:, some], w[some]) for rows, block in self._blocks()]
+        else:
+            parts = [y[rows] - block @ w for rows, block in self._blocks()]
+        return np.concatenate([np.zeros(0), *parts])
 
     def transpose_times(self, v: FloatArray) -> FloatArray:
         """The products with a vector of the rows."""
