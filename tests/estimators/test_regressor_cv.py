@@ -174,10 +174,26 @@ def test_sample_weights() -> None:
     final = pf.SparseRegressor(k=model.k_, gamma=model.gamma_).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(model.coef_, final.coef_, rtol=1e-7)
     assert model.check(X, y, sample_weight=weight)
-    # Folds are averaged by their weight, as LassoCV does it.
-    mass = np.array([weight[t].sum() for _, t in splits])
-    mean = np.average(expected, axis=2, weights=mass)
+    # All folds count alike, as in LassoCV.
+    mean = expected.mean(axis=2)
     assert model.best_index_ == np.unravel_index(np.argmin(mean), mean.shape)
+
+
+def test_a_weight_of_two_is_the_row_twice_and_one_of_zero_no_row() -> None:
+    X, y = make_data(2, noise=3.0)
+    count = np.random.default_rng(1).integers(0, 4, 40)
+    count[20:30] = 0  # a fold of nothing but rows that are left out
+    fold = np.arange(40) // 10
+    rows = np.repeat(np.arange(40), count)
+
+    def splits(fold: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
+
+    weighted = cv(cv=splits(fold)).fit(X, y, sample_weight=count.astype(float))
+    repeated = cv(cv=splits(fold[rows])).fit(X[rows], y[rows])
+    assert weighted.best_index_ == repeated.best_index_
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7)
+    np.testing.assert_allclose(weighted.mse_path_[:, :, [0, 1, 3]], repeated.mse_path_, rtol=1e-7)
 
 
 def test_gammas() -> None:

@@ -47,13 +47,12 @@ def score_folds(scorer: Any, X: Any, tasks: Sequence[FoldTask], results: Sequenc
     return scores
 
 
-def choose(scores: FloatArray, mass: FloatArray | None, *, one_se: bool) -> tuple[int, int]:
+def choose(scores: FloatArray, *, one_se: bool) -> tuple[int, int]:
     """Position (gamma, k) of the best mean score over the folds (last axis), or of the smallest k close to it.
 
     Ties go to the smaller k, then to the stronger ridge.
     """
-    weight = np.ones(scores.shape[2]) if mass is None or not mass.any() else mass
-    mean = scores @ weight / weight.sum()
+    mean = scores.mean(axis=2)
     if not np.isfinite(mean).any():
         raise InputError("no (gamma, k) has a finite score; check `scoring` and the folds")
     mean = np.where(np.isfinite(mean), mean, -np.inf)
@@ -90,15 +89,15 @@ class Choice:
     X: Any
     tasks: list[FoldTask]
     scorer: Any
-    mass: FloatArray | None
+    weighted: npt.NDArray[np.bool_]  # folds with a row to be tested on that counts
     one_se: bool
     least: float
 
     def made(self, folds: Folds) -> tuple[FloatArray, tuple[int, int]]:
         """The scores by gamma, k and fold, and the place of the best."""
         scores = score_folds(self.scorer, self.X, self.tasks, folds.results)
-        mass = None if self.mass is None else self.mass[folds.usable]
-        return scores, choose(scores[:, :, folds.usable], mass, one_se=self.one_se)
+        usable = [fold for fold in folds.usable if self.weighted[fold]] or folds.usable
+        return scores, choose(scores[:, :, usable], one_se=self.one_se)
 
     def finer(self, gammas: list[float], seconds: float) -> list[FoldTask]:
         """The same folds with other gammas."""

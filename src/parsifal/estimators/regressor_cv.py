@@ -225,8 +225,8 @@ class SparseRegressorCV(SparseLinearModel):
             FoldTask(plan=plan, train=train, test=test, triangle=None if triangles is None else triangles[f])
             for f, (train, test) in enumerate(splits)
         ]
-        mass = None if weight is None else np.array([weight[test].sum() for _, test in splits])
-        choice = Choice(X=X, tasks=tasks, scorer=scorer, mass=mass, one_se=self.one_se, least=least)
+        weighted = np.array([weight is None or weight[test].any() for _, test in splits])
+        choice = Choice(X=X, tasks=tasks, scorer=scorer, weighted=weighted, one_se=self.one_se, least=least)
         folds = self._run_folds(tasks, design)
         if isinstance(self.gammas, str):
             gammas, folds = self._refined(choice, folds, design)
