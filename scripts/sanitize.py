@@ -55,6 +55,7 @@ LEFT_OUT += [
     "tests/cuts/test_parts.py",
     "tests/design/test_dask.py",
     "tests/estimators/test_regressor_cv.py",
+    "tests/estimators/test_regressor_cv_runs.py",
     "tests/tools/test_stress.py",
 ]
 # The sanitizers' allocator ends a process that a test leaves without memory; and processes within processes, each of

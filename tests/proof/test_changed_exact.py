@@ -9,11 +9,12 @@ import pytest
 
 import parsifal as pf
 from parsifal.proof.certificate import Certificate
-from proof import test_changed, test_forged
+from proof import test_changed, test_forged, test_mutations
 
 # Collected here a second time, under the fixture below.
 from proof.test_changed import *  # noqa: F403
 from proof.test_forged import *  # noqa: F403
+from proof.test_mutations import *  # noqa: F403
 
 del test_raised_diagonal  # noqa: F821  where a ridge is taken away each check has its own way; see test_exact.py
 
@@ -31,4 +32,4 @@ def exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (test_changed, test_forged):
         monkeypatch.setattr(module, "refuse", refuse_exactly)
     monkeypatch.setattr(test_forged, "ROUNDINGS", 100)  # nothing rounds here
-    monkeypatch.setattr(test_changed, "MUTANTS", 10)
+    monkeypatch.setattr(test_mutations, "MUTANTS", 10)

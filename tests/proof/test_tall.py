@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,11 @@ def test_the_same_by_blocks(monkeypatch: pytest.MonkeyPatch, data: Any) -> None:
     assert blocks.entries == (0 if columns.has_rows else 200)
     w, v = rng.standard_normal(4), rng.standard_normal(50)
     for one, other in ((held, blocks), (held.take(np.array([0, 2, 3])), blocks.take(np.array([0, 2, 3])))):
-        np.testing.assert_allclose(other.norms, one.norms, rtol=1e-14)
+        np.testing.assert_allclose(other.norms, one.norms, rtol=1e-15)
         np.testing.assert_array_equal(other.sizes, one.sizes)
-        np.testing.assert_allclose(other.times(w[: other.shape[1]]), one.times(w[: other.shape[1]]), rtol=1e-12)
+        for factor in (1.0, 1e6):  # the latter cancels more than a double's digits should
+            some = factor * w[: other.shape[1]]
+            np.testing.assert_allclose(other.residual(v, some), one.residual(v, some), rtol=1e-11)
         np.testing.assert_allclose(other.transpose_times(v), one.transpose_times(v), rtol=1e-11)
         np.testing.assert_allclose(other.gram(), one.gram(), rtol=1e-12, atol=1e-15)
 
@@ -63,3 +66,14 @@ def test_a_check_by_blocks_accepts_and_refuses_the_same(monkeypatch: pytest.Monk
     other = Z.copy()
     other[70, 2] += 0.5
     assert not model.check(other, y)
+
+
+def test_terms_that_cancel_are_added_with_twice_the_digits() -> None:
+    Z = rng.standard_normal((30, 3))
+    Z[:, 2] = Z[:, 0] + Z[:, 1]
+    y, w = rng.standard_normal(30), 1e9 * np.array([1.0, 1.0, -1.0]) + rng.standard_normal(3)
+    columns = Columns(Z)  # in units of its own
+    found = tall.Tall(columns, np.arange(3)).residual(y, np.ldexp(w, -columns.exponent))
+    exact = [Fraction(a) - sum(Fraction(x) * Fraction(c) for x, c in zip(row, w)) for a, row in zip(y, Z)]
+    np.testing.assert_allclose(found, [float(value) for value in exact], rtol=1e-15)
+    assert np.abs(y - Z @ w - found).max() > 1e-9
