@@ -34,10 +34,10 @@ def html_table(
         inner = "".join(f'<{tag} style="text-align:{a}">{html.escape(c)}</{tag}>' for a, c in zip(align, cells))
         return f"<tr>{inner}</tr>"
 
-    told = " &middot; ".join(f"{html.escape(name)} <b>{html.escape(value)}</b>" for name, value in facts)
+    summary = " &middot; ".join(f"{html.escape(name)} <b>{html.escape(value)}</b>" for name, value in facts)
     body = "".join(line("td", cells) for cells in rows)
     table = f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>" if head else ""
-    return f"<div><b>{html.escape(title)}</b><p>{told}</p>{table}</div>"
+    return f"<div><b>{html.escape(title)}</b><p>{summary}</p>{table}</div>"
 
 
 def short_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:

@@ -23,7 +23,7 @@ from parsifal.bound.ridge_loss import fit_support, support_bound
 from parsifal.bound.rounding import safe_sum
 from parsifal.constraints import at_least, join_rows
 from parsifal.problem.feasible import first_allowed
-from parsifal.problem.gap import Status, settled, worst
+from parsifal.problem.gap import Status, beyond_rounding, settled, worst
 from parsifal.problem.problem import Problem
 from parsifal.problem.progress import Progress, Reporter
 from parsifal.problem.solution import Incumbent, Solution
@@ -147,7 +147,7 @@ class CellSearch:
             return settled("optimal", cell.found.objective, bound, self.options.rel_gap)
         starts = [] if cell.start is None else [cell.start]
         # A little above, so that the bound, which stays below by the gap, says that the cell is out.
-        above = (ceiling - price) * (1 + BEYOND) + 1e-12 * float(self.problem.y @ self.problem.y)
+        above = (ceiling - price) * (1 + BEYOND) + beyond_rounding(self.problem.y)
         solution = self.run(here, starts, above, reporter)
         cell.found = self.filled(solution, cell)
         cell.bound = max(cell.bound, float(safe_sum(solution.lower_bound, price)))

@@ -64,7 +64,7 @@ def load(path: Path, recipe: Recipe) -> tuple[Recipe, Table, Encoded]:
 def load_settled(
     context: typer.Context, output: Output, path: Path, options: TableOptions, target: str
 ) -> tuple[Settled, Table, Encoded]:
-    """Read and encode by what the user said, with what nobody said decided and told; --strict refuses to decide."""
+    """Read and encode by what the user said, what nobody said is decided and reported; --strict refuses to decide."""
     asked = options.recipe(target)
     table = read(path, asked)
     settled = settle(table, asked)

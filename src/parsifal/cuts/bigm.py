@@ -29,7 +29,7 @@ from parsifal.cuts.planes import UNIT, Planes, Report
 from parsifal.cuts.start import Start, first_start, prepare
 from parsifal.deadline import TimeUp, limited
 from parsifal.errors import BigMWarning, warn_user
-from parsifal.problem.gap import Status
+from parsifal.problem.gap import Status, beyond_rounding
 from parsifal.problem.problem import Problem
 from parsifal.problem.solution import Solution, reconcile
 
@@ -84,7 +84,7 @@ def safe_big_m(X: FloatArray, y: FloatArray, gamma: float, objective: float) -> 
     """M_j of the module's docstring: no w with f(w) <= objective exceeds it."""
     n, p = X.shape
     best = ridge(X, y, gamma)
-    slack = max(0.0, objective - primal_value(y - X @ best, best, gamma)) + 1e-12 * float(y @ y)
+    slack = max(0.0, objective - primal_value(y - X @ best, best, gamma)) + beyond_rounding(y)
     if p <= n:
         inverse = np.diag(np.linalg.inv(X.T @ X + np.eye(p) / gamma))
     else:

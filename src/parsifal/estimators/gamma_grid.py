@@ -26,7 +26,7 @@ _ALWAYS_TRIED = 2  # of the coarse grid
 def coarse_grid(gammas: Any, training: Training, least: float) -> list[float]:
     """The ridge weights that are meant, in growing order; "auto": decades, and infinity where rows are many.
 
-    `least` is as in `told_from_none`, 0 where it is not known.
+    `least` is as in `differing_from_none`, 0 where it is not known.
     """
     if isinstance(gammas, str):
         if gammas != "auto":
@@ -35,7 +35,7 @@ def coarse_grid(gammas: Any, training: Training, least: float) -> list[float]:
         finite = [factor * unit for factor in _COARSE]
         if training.mass < _ROWS_A_COLUMN * training.scale.size:
             return finite
-        return told_from_none([*finite, math.inf], least, _ALWAYS_TRIED)
+        return differing_from_none([*finite, math.inf], least, _ALWAYS_TRIED)
     if np.ndim(gammas) == 0:
         return [check_gamma(gammas, ridgeless=True)]
     checked = sorted({check_gamma(gamma, ridgeless=True) for gamma in gammas})
@@ -48,7 +48,7 @@ def finer_grid(coarse: Sequence[float], best: float, least: float) -> list[float
     """Half a decade to either side of the best of the coarse grid; beyond it, where the best is its end. Without those
     for which infinity stands, if it is there."""
     around = _around(coarse, best)
-    return told_from_none(around, least) if math.isinf(coarse[-1]) else around
+    return differing_from_none(around, least) if math.isinf(coarse[-1]) else around
 
 
 def _around(coarse: Sequence[float], best: float) -> list[float]:
@@ -61,7 +61,7 @@ def _around(coarse: Sequence[float], best: float) -> list[float]:
     return [best / _FINE, best * _FINE]
 
 
-def told_from_none(gammas: Sequence[float], least: float, kept: int = 0) -> list[float]:
+def differing_from_none(gammas: Sequence[float], least: float, kept: int = 0) -> list[float]:
     """The gammas that differ from infinity, the first `kept` of them in any case; `least` is the smallest eigenvalue of
     X'X on any training rows.
 

@@ -1,7 +1,7 @@
 """System calls that differ between systems: locks on bytes of a file, and reads at a place of it.
 
 POSIX locks files by `fcntl`, Windows by `msvcrt`; both give up the locks of a process that dies. Windows reads at a
-place by going there first, opens files as text unless told otherwise, and lets no one rename or remove an open file.
+place by going there first, opens files as text unless asked otherwise, and lets no one rename or remove an open file.
 """
 
 from __future__ import annotations

@@ -181,6 +181,41 @@ class GroupRoot:
         if fit.objective < self.best.objective:
             self.best = fit
 
+    def keep(self, v: FloatArray, s: FloatArray) -> None:
+        """The coefficients and weights of the last relaxation: what the next one and the search start from."""
+        self.v, self.s = v, s
+
+    def count(self, solves: int) -> None:
+        """Inner problems that a relaxation has solved."""
+        self.solves += solves
+
+    def take(self, v: FloatArray, beta: FloatArray, bound: float, gains: FloatArray) -> None:
+        """A dual point over all groups: its bound, what it fixes, and the step of the proof."""
+        free = self.fix == 0
+        room = self.problem.k - int(np.count_nonzero(self.fix == 1))
+        if_in, if_out = halves(bound, gains, free, room)
+        out = free & (if_in >= self.cutoff)
+        into = free & ~out & (if_out >= self.cutoff)
+        if self.steps and bound <= self.bound and not (out.any() or into.any()):
+            return
+        # Together: the record is what the fixing rests on.
+        if not self.steps:
+            self.first_beta = beta
+        self.steps.append(GroupStep(v=v, into=np.flatnonzero(into), out=np.flatnonzero(out)))
+        self.fix = np.where(out, -1, np.where(into, 1, self.fix)).astype(np.int8)
+        self.raise_bound(bound)
+        if np.count_nonzero(self.fix == 1) > self.problem.k:
+            # More groups must be in than there is room for: no set is below the cutoff.
+            self.raise_bound(self.cutoff)
+
+    def raise_bound(self, bound: float) -> None:
+        """A bound on the whole problem, or on what fixing has left of it."""
+        self.bound = max(self.bound, bound)
+
+    def end(self) -> None:
+        """The root is done: what follows is the search."""
+        self.root_bound = self.lower_bound
+
 
 def sum_below(prices: FloatArray) -> float:
     """A sum of prices, lowered by more than it rounds."""

@@ -17,7 +17,7 @@ from parsifal.arrays import FixArray, FloatArray, IntArray
 from parsifal.bound.dual import dual_terms
 from parsifal.deadline import check_time, seconds_left
 from parsifal.design.gram import product
-from parsifal.kernels.group_root import GroupRoot, GroupStep, around, halves, priced
+from parsifal.kernels.group_root import GroupRoot, around, priced
 
 # Groups that the relaxation is first solved on, and that may join it in a round.
 _FIRST, _JOIN = 30, 60
@@ -65,10 +65,9 @@ class _Rounds:
             gap = max(root.cutoff - root.bound, 0.0)
             tolerance = max(_TOLERANCE * gap, 0.05 * root.policy.allowance(root.cutoff))
             relaxed = self._relax(root.fix, tolerance, slack=0.0)
-            root.s = relaxed.s
+            root.keep(relaxed.v, relaxed.s)
             _improve(root, relaxed.quadratic, self.problem.compiled(self.work), self.work)
             gains = self._price(relaxed.v)
-            root.v = relaxed.v
             if root.exhausted or not self._join(gains, root.fix):
                 return
 
@@ -123,7 +122,7 @@ class _Rounds:
             max_solves=400,
             seconds=seconds_left(),
         )
-        root.solves += relaxed["solves"]
+        root.count(relaxed["solves"])
         v, s = np.zeros(p.Z.shape[1]), np.zeros(p.size)
         v[columns], s[work] = relaxed["v"], relaxed["s"]
         return _Relaxed(v=v, s=s, primal=relaxed["primal"], quadratic=quadratic)
@@ -157,7 +156,7 @@ class _Rounds:
         p, root = self.problem, self.root
         self._move(np.flatnonzero(v), v[v != 0])
         bound, gains = priced(p, self.alpha, self.beta, self.norms, root.fix)
-        _close(root, v, self.beta, bound, gains)
+        root.take(v, self.beta, bound, gains)
         return gains
 
     def _join(self, gains: FloatArray, fix: FixArray) -> bool:
@@ -166,27 +165,6 @@ class _Rounds:
         # What is fixed out stays: the relaxation passes over it.
         self.work = np.union1d(self.work, missing)
         return missing.size > 0
-
-
-def _close(root: GroupRoot, v: FloatArray, beta: FloatArray, bound: float, gains: FloatArray) -> None:
-    """Note a dual point: its bound, what it fixes, and the step of the proof."""
-    p = root.problem
-    free = root.fix == 0
-    room = p.k - int(np.count_nonzero(root.fix == 1))
-    if_in, if_out = halves(bound, gains, free, room)
-    out = free & (if_in >= root.cutoff)
-    into = free & ~out & (if_out >= root.cutoff)
-    if root.steps and bound <= root.bound and not (out.any() or into.any()):
-        return
-    # Together: the record is what the fixing rests on.
-    if not root.steps:
-        root.first_beta = beta
-    root.steps.append(GroupStep(v=v, into=np.flatnonzero(into), out=np.flatnonzero(out)))
-    root.fix = np.where(out, -1, np.where(into, 1, root.fix)).astype(np.int8)
-    root.bound = max(root.bound, bound)
-    if np.count_nonzero(root.fix == 1) > p.k:
-        # More groups must be in than there is room for: no set is below the cutoff.
-        root.bound = max(root.bound, root.cutoff)
 
 
 def _first_groups(root: GroupRoot, beta: FloatArray) -> IntArray:

@@ -226,7 +226,7 @@ class GroupSolve:
         asked = self.asked
         try:
             solve_root(root)
-            root.root_bound = root.lower_bound
+            root.end()
             if poll is not None:
                 poll(root.best.objective, root.lower_bound, 0, 1, 0.0)
             if root.exhausted:
@@ -270,7 +270,7 @@ class GroupSolve:
         if found["improved"]:
             with suppress(KeyboardInterrupt):
                 root.offer(index[np.asarray(found["support"], dtype=np.int64)])
-        root.bound = max(root.bound, found["lower_bound"])
+        root.raise_bound(found["lower_bound"])
         return found["stop"], found
 
     def _answer(

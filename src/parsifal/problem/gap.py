@@ -23,6 +23,8 @@ _RESOLUTION = 1e-14  # of y'y: differences of objectives below it are rounding, 
 # computed, so that a check in other arithmetic reaches it; the last roundings fit into the rest.
 PRUNE = 0.9
 _MARGIN = 0.09
+# A bound with this share of the gap used up closes it, whatever the last roundings do.
+_ENOUGH = 0.99
 # Safe fixing before a master problem takes less: the backend's tolerances need some of the rest.
 PRUNE_BEFORE_MASTER = 0.8
 # Of 1/2 y'y: an open rest below this is rounding that nobody needs to be warned of.
@@ -58,6 +60,11 @@ def resolution_of(size: float) -> float:
     return _RESOLUTION * size
 
 
+def beyond_rounding(y: Any) -> float:
+    """A difference of objectives that no rounding of a few of them makes up for."""
+    return 100 * resolution(y)
+
+
 def allowance(objective: float, *, rel_gap: float, resolution: float) -> float:
     """How far below an objective the search may stop looking."""
     return max(rel_gap * abs(objective), resolution)
@@ -77,6 +84,11 @@ def cutoff(objective: float, *, rel_gap: float, resolution: float, share: float 
 def margin(objective: float, *, rel_gap: float, resolution: float) -> float:
     """What a claim keeps below what was computed."""
     return _MARGIN * allowance(objective, rel_gap=rel_gap, resolution=resolution)
+
+
+def enough(objective: float, rel_gap: float) -> float:
+    """A bound that closes the gap, and hardly more than that."""
+    return objective - _ENOUGH * rel_gap * abs(objective)
 
 
 def settled(ended: Status, objective: float, lower_bound: float, rel_gap: float) -> Status:

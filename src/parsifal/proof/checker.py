@@ -104,7 +104,7 @@ def provable_bound(certificate: Certificate, X: Any, y: Any, *, effort: float = 
             _check_twins(proof, data)
             tree = Records(proof, data, claim=-np.inf, effort=effort)
             tree.verify()
-            return data.told(tree.least)
+            return data.in_units(tree.least)
     except Refused:
         return -np.inf
 
@@ -126,8 +126,8 @@ def _check_objective(c: Certificate, data: Scaled) -> None:
     tolerance = (_OBJECTIVE + 4 * unit(c.shape[0] + support.size)) * value
     known = np.isfinite(value) and error <= tolerance
     require(known, "the support's columns cancel beyond double precision: its objective cannot be known")
-    claimed, told = data.value(c.objective), data.told(value)
-    require(abs(value - claimed) <= tolerance, f"the support's objective is {told!r}, not {c.objective!r}")
+    claimed, found = data.value(c.objective), data.in_units(value)
+    require(abs(value - claimed) <= tolerance, f"the support's objective is {found!r}, not {c.objective!r}")
     require(data.value(c.lower_bound) <= value + tolerance, "the lower bound is above the objective")
 
 

@@ -48,7 +48,7 @@ def provable_choice(certificate: GroupCertificate | KernelCertificate, data: Any
             proof, _ = _proof(replace(certificate, lower_bound=0.0), data, y)
             tree = proof.tree(-np.inf)
             tree.verify()
-            return proof.told(tree.least) if isinstance(proof, KernelProof) else proof.data.told(tree.least)
+            return proof.in_units(tree.least) if isinstance(proof, KernelProof) else proof.data.in_units(tree.least)
     except Refused:
         return -np.inf
 

@@ -127,8 +127,8 @@ class GroupProof:
         tolerance = (_OBJECTIVE + 4 * unit(c.rows + order.size)) * value
         known = np.isfinite(value) and error <= tolerance
         require(known, "the support's columns cancel beyond double precision: its objective cannot be known")
-        told = data.told(value)
-        require(abs(value - data.value(c.objective)) <= tolerance, f"the objective is {told!r}, not {c.objective!r}")
+        found = data.in_units(value)
+        require(abs(value - data.value(c.objective)) <= tolerance, f"the objective is {found!r}, not {c.objective!r}")
         require(data.value(c.lower_bound) <= value + tolerance, "the lower bound is above the objective")
 
     def columns_of(self, g: int) -> IntArray:
@@ -204,9 +204,9 @@ class GroupProof:
     def check_fingerprint(self, beta: FloatArray, reach: float, fix: FixArray) -> None:
         """Ties the certificate to its data; no bound rests on it."""
         allowed = fix[self.owner] >= 0
-        told = np.where(allowed, self.data.products(beta), 0.0)
+        products = np.where(allowed, self.data.products(beta), 0.0)
         size = reach * float(self.data.products(self.members.norms)[allowed].sum())
-        near = abs(fingerprint(told) - self.c.fingerprint) <= 1e-9 * float(np.abs(told).sum()) + 1e-13 * size
+        near = abs(fingerprint(products) - self.c.fingerprint) <= 1e-9 * float(np.abs(products).sum()) + 1e-13 * size
         require(
             np.isfinite(size) and near,
             "the data are not those the certificate was made for (the fingerprint differs)",

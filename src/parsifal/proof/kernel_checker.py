@@ -100,7 +100,7 @@ class KernelProof:
         scaled = _ldexp(number, 2 * self.power)
         return max(scaled, _LEAST_VALUE) if number > 0 else 0.0 if scaled > -_LEAST_VALUE else scaled
 
-    def told(self, number: float) -> float:
+    def in_units(self, number: float) -> float:
         """A bound in the units of the data, not more than it is."""
         unscaled = min(_ldexp(number, -2 * self.power), _LARGEST_FLOAT)
         return unscaled if abs(unscaled) >= _LEAST_VALUE or number == 0 else below(unscaled)
@@ -139,11 +139,11 @@ class KernelProof:
     def check_fingerprint(self, squares: Sequence[tuple[float, float]], fix: FixArray) -> None:
         """Ties the certificate to its data; no bound rests on it."""
         powers = [-2 * (self.power + kernel.power) for kernel in self.kernels]
-        told = np.array([_ldexp(value, power) for (value, _), power in zip(squares, powers)])
+        unscaled = np.array([_ldexp(value, power) for (value, _), power in zip(squares, powers)])
         off = np.array([_ldexp(error, power) for (_, error), power in zip(squares, powers)])
-        told[fix < 0] = off[fix < 0] = 0.0
-        allowed = 1e-9 * float(np.abs(told).sum()) + 10 * float(off.sum())
-        near = np.isfinite(allowed) and abs(fingerprint(told) - self.c.fingerprint) <= allowed
+        unscaled[fix < 0] = off[fix < 0] = 0.0
+        allowed = 1e-9 * float(np.abs(unscaled).sum()) + 10 * float(off.sum())
+        near = np.isfinite(allowed) and abs(fingerprint(unscaled) - self.c.fingerprint) <= allowed
         require(near, "the data are not those the certificate was made for (the fingerprint differs)")
 
     def check_objective(self) -> None:
@@ -183,7 +183,7 @@ class KernelProof:
         known = np.isfinite(value) and error <= tolerance and not nothing
         require(known, "the kernels' fit cancels beyond double precision: its objective cannot be known")
         near = abs(value - self.value(c.objective)) <= tolerance
-        require(near, f"the objective is {self.told(value)!r}, not {c.objective!r}")
+        require(near, f"the objective is {self.in_units(value)!r}, not {c.objective!r}")
         require(self.value(c.lower_bound) <= value + tolerance, "the lower bound is above the objective")
 
 

@@ -180,10 +180,10 @@ class Records:
         self.least = min(self.least, float(reached.min()))
         bad = np.flatnonzero(~(reached >= self.claim))
         if bad.size:
-            told = self.data.told
+            in_units = self.data.in_units
             raise Refused(
                 f"record {r} fixes column {j[bad[0]]}, but the other choice has the bound "
-                f"{told(float(reached[bad[0]]))!r}, below the claim {self.c.lower_bound!r}"
+                f"{in_units(float(reached[bad[0]]))!r}, below the claim {self.c.lower_bound!r}"
             )
         fix = fix.copy()
         fix[j] = np.where(fixed > 0, 1, -1)
@@ -244,11 +244,11 @@ class Records:
         Ties the certificate to its data; no bound rests on it. `reach`: the sizes of the terms that alpha is the sum
         of, which a good fit leaves far above alpha itself.
         """
-        told = np.where(fix >= 0, self.data.products(beta), 0.0)
+        products = np.where(fix >= 0, self.data.products(beta), 0.0)
         size = reach * float(self.data.products(self.data.X.norms)[fix >= 0].sum())
         require(
             np.isfinite(size)
-            and abs(fingerprint(told) - self.c.fingerprint) <= 1e-9 * float(np.abs(told).sum()) + 1e-13 * size,
+            and abs(fingerprint(products) - self.c.fingerprint) <= 1e-9 * float(np.abs(products).sum()) + 1e-13 * size,
             "the data are not those the certificate was made for (the fingerprint differs)",
         )
 
@@ -311,7 +311,7 @@ class Records:
             self.close(
                 bound,
                 empty,
-                f"record {r} is a leaf with the bound {self.data.told(bound)!r}, below the claim {c.lower_bound!r}",
+                f"record {r} is a leaf with the bound {self.data.in_units(bound)!r}, below the claim {c.lower_bound!r}",
             )
             return
         columns, sides = c.column[children], c.side[children]

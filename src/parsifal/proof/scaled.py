@@ -91,7 +91,7 @@ class Scaled:
             return max(scaled, _TINY)
         return 0.0 if scaled > -_TINY else max(scaled, -_LARGEST)
 
-    def told(self, number: float) -> float:
+    def in_units(self, number: float) -> float:
         """A bound in the units of the data, not more than it is."""
         unscaled = min(_ldexp(number, -2 * self._power), _LARGEST_FLOAT)
         return unscaled if abs(unscaled) >= _TINY or number == 0 else below(unscaled)

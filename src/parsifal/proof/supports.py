@@ -81,7 +81,7 @@ class Supports:
                     return True
         if not value >= self.target:
             if self.strict:
-                support, known = np.sort(place.index).tolist(), self.data.told(value)
+                support, known = np.sort(place.index).tolist(), self.data.in_units(value)
                 raise Refused(
                     f"an exhausted record has the support {support}, of whose objective no more is known than that it "
                     f"is at least {known!r}, below the claim {self.c.lower_bound!r}"

@@ -78,8 +78,7 @@ class GapPolicy:
 
     def enough(self, objective: float) -> float:
         """A bound that closes the gap, and no more than that: what is above it is room for other arithmetic."""
-        target = self.target(objective)
-        return target - 0.99 * self.rel_gap * abs(target)
+        return gap.enough(self.target(objective), self.rel_gap)
 
     def _kept(self, objective: float, lower_bound: float) -> float:
         if self.blind:

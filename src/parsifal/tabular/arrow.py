@@ -30,7 +30,7 @@ _SLICE = 1 << 14  # texts converted at a time, and kept to be shared
 _PER_TEXT = 60  # bytes of a text as Python holds it, but for its characters
 
 
-def arrow_columns(path: Path, suffix: str, told: Dialect) -> Columns:
+def arrow_columns(path: Path, suffix: str, given: Dialect) -> Columns:
     """The columns of a file of one of these kinds, as numbers, text or dates."""
     try:
         import pyarrow  # noqa: F401
@@ -43,7 +43,7 @@ def arrow_columns(path: Path, suffix: str, told: Dialect) -> Columns:
         table = _ipc(path)
         schema = table.schema
     else:
-        table, found = read_text(path, suffix, told)
+        table, found = read_text(path, suffix, given)
         schema = table.schema
     if suffix not in CSV:
         # Offsets and lengths inside a binary file are the file's word: look before they are used.

@@ -112,11 +112,11 @@ def read_table(
     Table
         Columns of an array are named ``x0``, ``x1``, ...
     """
-    told = Dialect(delimiter=delimiter, decimal=decimal, encoding=encoding)
+    given = Dialect(delimiter=delimiter, decimal=decimal, encoding=encoding)
     if str(path) == STDIN:
-        return _from_stdin(told, sheet)
+        return _from_stdin(given, sheet)
     _check_place(str(path))
-    return _read(Path(path), told, sheet, target)
+    return _read(Path(path), given, sheet, target)
 
 
 def _check_place(name: str) -> None:
@@ -145,7 +145,7 @@ def _other_file(path: Path) -> str:
     return "check the name and the folder" if near is None else f"did you mean {path.with_name(near)}?"
 
 
-def _read(path: Path, told: Dialect, sheet: str | None, target: str | None) -> Table:
+def _read(path: Path, given: Dialect, sheet: str | None, target: str | None) -> Table:
     suffix = _suffix(path)
     unread: dict[str, str] = {}
     dialect: Dialect | None = None
@@ -157,14 +157,14 @@ def _read(path: Path, told: Dialect, sheet: str | None, target: str | None) -> T
         elif suffix in JSON_LINES:
             names, columns, unread = json_columns(path)
         elif suffix in CSV + PARQUET + ARROW:
-            names, columns, unread, dialect = arrow_columns(path, suffix, told)
+            names, columns, unread, dialect = arrow_columns(path, suffix, given)
         else:
             raise InputError(f"{path} has an ending that is not known; use one of {', '.join(_KNOWN)}")
     except ParsifalError:
         raise
     except UnicodeDecodeError:
         words = "give its encoding, for instance --encoding latin-1"
-        raise DataError(f"{path} is not {told.encoding or 'UTF-8'} text; {words}") from None
+        raise DataError(f"{path} is not {given.encoding or 'UTF-8'} text; {words}") from None
     except _ANY as error:
         raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
     rows = len(columns[0]) if columns else 0
@@ -182,7 +182,7 @@ def _read(path: Path, told: Dialect, sheet: str | None, target: str | None) -> T
     )
 
 
-def _from_stdin(told: Dialect, sheet: str | None) -> Table:
+def _from_stdin(given: Dialect, sheet: str | None) -> Table:
     """What comes through a pipe, put into a file first: most kinds are not read from beginning to end."""
     stream = sys.stdin.buffer
     if stream.isatty():
@@ -198,7 +198,7 @@ def _from_stdin(told: Dialect, sheet: str | None) -> Table:
         suffix = next((kind for magic, kind in _BEGINS.items() if begin.startswith(magic)), ".csv")
         path = place.rename(place.with_name(f"standard input{suffix}"))
         try:
-            table = _read(path, told, sheet, None)
+            table = _read(path, given, sheet, None)
         except ParsifalError as error:
             raise type(error)(str(error).replace(str(path), "standard input")) from error
     return replace(table, source=replace(table.source, path=STDIN))

@@ -1,4 +1,4 @@
-"""Text files through pyarrow: what stands between fields, the decimal point and the encoding are found out if not told.
+"""Text files through pyarrow: delimiter, decimal point and encoding are found out where they are not given.
 
 A delimiter is looked for where the usual one leaves the header whole; the decimal point is a comma where fields are
 separated by semicolons and numbers have commas that separate no thousands; text that is not UTF-8 is Windows-1252.
@@ -43,27 +43,27 @@ class Dialect:
         )
 
 
-def read_text(path: Path, suffix: str, told: Dialect) -> tuple[Any, Dialect]:
+def read_text(path: Path, suffix: str, given: Dialect) -> tuple[Any, Dialect]:
     """The table of a text file, and how it is written.
 
     Parameters
     ----------
     path, suffix
         The file, and its ending but for that of a compression.
-    told : Dialect
+    given : Dialect
         What is known.
     """
     import pyarrow as pa
 
-    _check(told)
+    _check(given)
     compressed = suffix != path.suffix.lower()
     with pa.input_stream(str(path), compression="detect" if compressed else None) as file:
         head = file.read(_BLOCK)
-    guessed = told.encoding is None
+    guessed = given.encoding is None
     try:
-        found = _found(head, suffix, replace(told, encoding=_encoding(head)) if guessed else told)
+        found = _found(head, suffix, replace(given, encoding=_encoding(head)) if guessed else given)
     except LookupError:
-        raise InputError(f"encoding {told.encoding!r} is not known; try --encoding latin-1") from None
+        raise InputError(f"encoding {given.encoding!r} is not known; try --encoding latin-1") from None
     check_unpacked(path, _PER_COLUMN * _header_columns(_decoded(head, found), str(found.delimiter)))
     table = _in_encoding(path, found, compressed)
     if table is None and guessed and found.encoding == "utf-8":
@@ -98,29 +98,29 @@ def _in_encoding(path: Path, dialect: Dialect, compressed: bool) -> Any:
     return None if any(pa.types.is_binary(field.type) for field in table.schema) else table
 
 
-def _check(told: Dialect) -> None:
-    if told.delimiter is not None and len(told.delimiter) != 1:
+def _check(given: Dialect) -> None:
+    if given.delimiter is not None and len(given.delimiter) != 1:
         raise InputError(
-            f"the delimiter must be one character, not {told.delimiter!r}; for a tab write --delimiter tab"
+            f"the delimiter must be one character, not {given.delimiter!r}; for a tab write --delimiter tab"
         )
-    if told.decimal is not None and len(told.decimal) != 1:
-        raise InputError(f"the decimal point must be one character, not {told.decimal!r}")
+    if given.decimal is not None and len(given.decimal) != 1:
+        raise InputError(f"the decimal point must be one character, not {given.decimal!r}")
 
 
 def _decoded(head: bytes, dialect: Dialect) -> str:
     return head.decode(dialect.encoding or "utf-8", "ignore").removeprefix("\ufeff")
 
 
-def _found(head: bytes, suffix: str, told: Dialect) -> Dialect:
-    usual = told.usual(suffix)
+def _found(head: bytes, suffix: str, given: Dialect) -> Dialect:
+    usual = given.usual(suffix)
     text = _decoded(head, usual)
     between = str(usual.delimiter)
-    if told.delimiter is None and _header_columns(text, between) == 1:
+    if given.delimiter is None and _header_columns(text, between) == 1:
         fields = {other: _header_columns(text, other) for other in _OTHERS if other != between}
         best = max(fields, key=lambda other: fields[other])
         between = best if fields[best] > 1 else between
     decimal = usual.decimal
-    if told.decimal is None and between == ";" and _has_decimal_commas(text[:_SAMPLE]):
+    if given.decimal is None and between == ";" and _has_decimal_commas(text[:_SAMPLE]):
         decimal = ","
     return replace(usual, delimiter=between, decimal=decimal)
 
