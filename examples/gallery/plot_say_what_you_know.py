@@ -2,13 +2,14 @@
 Say what you know
 =================
 
-Interactions only with their main effects, amounts that cannot be negative: what is known of single columns is part of
-the question, and of the proof.
+Interactions only with their main effects, amounts that cannot be negative, groups to adjust for, prices: what is known
+is part of the question, and of the proof.
 """
 
 import numpy as np
+import pandas as pd
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_diabetes, load_digits
+from sklearn.datasets import load_diabetes, load_digits, load_wine
 
 import parsifal as pf
 
@@ -55,3 +56,53 @@ for row, (solution, label) in enumerate([(free, "any sign"), (known, "amounts >=
         ax.set_title(title, fontsize=9)
 for ax in axes.ravel():
     ax.set_axis_off()
+
+# %%
+# Wines of three cultivars: what goes with the alcohol? Proline tells the cultivars apart, and is the best measurement
+# as long as they are mixed. Adjusted for the cultivar it is the intensity of the colour.
+
+wine = load_wine(as_frame=True)
+alcohol, measured = wine.data["alcohol"], wine.data.drop(columns="alcohol")
+cultivars = pd.get_dummies(wine.target, prefix="cultivar", dtype=float)
+mixed = pf.SparseRegressor(k=1).fit(measured, alcohol)
+within = pf.SparseRegressor(k=1, adjust=list(cultivars)).fit(measured.join(cultivars), alcohol)
+print(mixed.get_feature_names_out(), within.get_feature_names_out(), within.status_)
+
+_, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for ax, model, title in zip(axes, (mixed, within), ("cultivars mixed: the best is", "adjusted for them:")):
+    name = model.get_feature_names_out()[0]
+    for group, color in enumerate(("#1f6fb2", "#d9772b", "#555555")):
+        here = wine.target == group
+        x, values = measured.loc[here, name], alcohol[here]
+        ax.scatter(x, values, s=12, color=color, alpha=0.5, label=f"cultivar {group}")
+        ends = np.array([x.min(), x.max()])
+        ax.plot(ends, np.polyval(np.polyfit(x, values, 1), ends), color=color, lw=2)
+    ax.set_title(f"{title} {name}", loc="left", fontsize=11)
+    ax.set_xlabel(name)
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].set_ylabel("alcohol")
+axes[0].legend(frameon=False)
+
+# %%
+# Six of the ten diabetes measurements need a blood test. The dearer such a value is, the fewer are worth it.
+
+blood = ["s1", "s2", "s3", "s4", "s5", "s6"]
+prices = np.geomspace(100, 300_000, 40)
+bought = np.zeros((len(blood), len(prices)))
+explained = []
+for i, price in enumerate(prices):
+    model = pf.SparseRegressor(penalty=dict.fromkeys(blood, price)).fit(X, y)
+    bought[:, i] = np.isin(blood, model.get_feature_names_out())
+    explained.append(model.score(X, y))
+
+_, (upper, lower) = plt.subplots(2, 1, figsize=(7, 4), sharex=True, layout="constrained", height_ratios=(2, 1))
+upper.pcolormesh(prices, np.arange(len(blood)), bought, cmap="Blues", vmin=0, vmax=1.4, shading="nearest")
+upper.set_yticks(range(len(blood)), blood)
+upper.invert_yaxis()
+upper.set_title("blood values that are bought", loc="left", fontsize=11)
+lower.step(prices, explained, where="mid", color="#1f6fb2")
+lower.set_xscale("log")
+lower.set_ylabel("R2")
+lower.set_xlabel("price of a blood value, in units of the objective")
+for ax in (upper, lower):
+    ax.spines[["top", "right"]].set_visible(False)
