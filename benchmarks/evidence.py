@@ -1,8 +1,8 @@
 """Every figure of the documentation again, with the build that stands: `make evidence`.
 
-Takes a night of an idle machine, or parts of several. Each step is a command that goes on where it was stopped; a step
-that has ended is not run again while what it measures, the package itself, stays as it is. What people may want to
-look at again, raw rows and pictures, goes to `docs/`.
+Takes a night of an idle machine, or parts of several nights and machines (``--minutes``). docs/evidence keeps which
+steps have ended for which build, their raw rows and what they printed, docs/figures the pictures. A step that has ended
+is not run again while what it measures, the package itself, stays as it is; one that was stopped goes on with its rows.
 """
 
 from __future__ import annotations
@@ -11,18 +11,24 @@ import argparse
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "docs" / "evidence"
 _BUSY = 0.5  # load average beyond which figures are not those of an idle machine
+_STOPPED = 130  # the code of a step whose time was up
+_SAVING = 60  # seconds that a stopped step has for its rows
 
 _NS = ",".join(str(n) for n in range(30, 201, 10))
 _FIGURE1 = f"--n {_NS} --time-limit 30 --jobs 2 --out {{out}}/paper"
+_FIGURE1_ROWS = ("paper/figure1.jsonl",)
 _FAMILY = "--repeats 5 --time-limit 30 --jobs 2 --out {out}/paper"
 
 
@@ -31,11 +37,13 @@ class Step:
     """A command, without the interpreter, with ``{out}`` for the folder of the results; and what is kept of them.
 
     `keep` names files below that folder: rows (``.jsonl``) are packed into docs/evidence, pictures go to docs/figures.
+    What is not `timed` may run on a machine that does other work.
     """
 
     name: str
     command: str
     keep: tuple[str, ...] = ()
+    timed: bool = True
     smoke: str = ""  # what makes it a matter of seconds; empty: not run then
 
 
@@ -43,20 +51,28 @@ STEPS = (
     Step(
         name="figure1",
         command=f"-m parsifal.paper figure1 --repeats 10 --parts known-k,lasso,cv,lasso-cv {_FIGURE1}",
+        keep=_FIGURE1_ROWS,
         smoke="--n 40,60 --repeats 1 --time-limit 1 --p 60 --k 3 --parts known-k --jobs 1",
     ),
     Step(
         name="figure1-cuts",
         command=f"-m parsifal.paper figure1 --repeats 3 --parts known-k --method search,cutting-plane {_FIGURE1}",
+        keep=_FIGURE1_ROWS,
     ),
     Step(
-        name="figure1-gamma", command=f"-m parsifal.paper figure1 --repeats 10 --parts gamma --values 1,10 {_FIGURE1}"
+        name="figure1-gamma",
+        command=f"-m parsifal.paper figure1 --repeats 10 --parts gamma --values 1,10 {_FIGURE1}",
+        keep=_FIGURE1_ROWS,
     ),
-    Step(name="figure1-inf", command=f"-m parsifal.paper figure1 --repeats 3 --parts gamma --values inf {_FIGURE1}"),
+    Step(
+        name="figure1-inf",
+        command=f"-m parsifal.paper figure1 --repeats 3 --parts gamma --values inf {_FIGURE1}",
+        keep=_FIGURE1_ROWS,
+    ),
     Step(
         name="figure1-picture",
         command=f"-m parsifal.paper figure1 --repeats 10 --method search,cutting-plane --draw-only {_FIGURE1}",
-        keep=("paper/figure1.jsonl", "paper/figure1.png", "paper/figure1-gamma.png"),
+        keep=(*_FIGURE1_ROWS, "paper/figure1.png", "paper/figure1-gamma.png"),
     ),
     Step(
         name="figure-p",
@@ -91,12 +107,13 @@ STEPS = (
         keep=("peers/rows.jsonl", "peers/profiles.png", "peers/gaps.png"),
     ),
     Step(name="limits", command="-m benchmarks.guards.limits"),
-    Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1"),
-    Step(name="forge", command="-m forge --minutes 60", smoke="--problems 4"),
-    Step(name="fuzz", command="-m fuzz --minutes 60"),
-    Step(name="crash", command="-m stress.crash"),
-    Step(name="sanitize", command="scripts/sanitize.py both"),
-    Step(name="sanitize-thread", command="scripts/sanitize.py thread"),
+    Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1", timed=False),
+    Step(name="asked", command="-m stress.asked --count 20000", timed=False),
+    Step(name="forge", command="-m forge --minutes 60", smoke="--problems 4", timed=False),
+    Step(name="fuzz", command="-m fuzz --minutes 60", timed=False),
+    Step(name="crash", command="-m stress.crash", timed=False),
+    Step(name="sanitize", command="scripts/sanitize.py both", timed=False),
+    Step(name="sanitize-thread", command="scripts/sanitize.py thread", timed=False),
 )
 
 
@@ -104,7 +121,8 @@ def main(argv: Sequence[str]) -> int:
     """Run the steps that have not been run for this commit."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("names", nargs="*", metavar="step", help=f"of {', '.join(step.name for step in STEPS)}")
-    arguments.add_argument("--out", type=Path, help="folder of the results (build/evidence/COMMIT)")
+    arguments.add_argument("--out", type=Path, help="folder of all that is made (build/evidence/BUILD, and docs)")
+    arguments.add_argument("--minutes", type=float, help="stop then; rows of the step that runs are kept")
     arguments.add_argument("--smoke", action="store_true", help="seconds: the steps that can, at their smallest")
     arguments.add_argument("--busy", action="store_true", help="go on although the machine is not idle")
     arguments.add_argument("--list", action="store_true", help="print the commands and leave")
@@ -113,7 +131,6 @@ def main(argv: Sequence[str]) -> int:
     for name in args.names:
         if name not in known:
             arguments.error(f"no step {name!r}; there are {', '.join(known)}")
-    out = args.out or ROOT / "build" / "evidence" / _commit()
     steps = [known[name] for name in args.names] or list(STEPS)
     if args.smoke:
         steps = [step for step in steps if step.smoke]
@@ -121,40 +138,106 @@ def main(argv: Sequence[str]) -> int:
         for step in steps:
             print(f"{step.name:16s} python {_command(step, Path('OUT'), smoke=args.smoke)}")
         return 0
-    if not (args.smoke or args.busy) and os.getloadavg()[0] > _BUSY:
-        arguments.error(f"the load is {os.getloadavg()[0]:.1f}: nothing else may run; --busy goes on all the same")
-    return _run(steps, out, smoke=args.smoke)
+    if args.smoke and args.out is None:
+        arguments.error("--smoke needs --out: it is no evidence")
+    load = os.getloadavg()[0]
+    if load > _BUSY and any(step.timed for step in steps) and not (args.smoke or args.busy):
+        arguments.error(f"the load is {load:.1f}: nothing else may run; --busy goes on all the same")
+    build = _build()
+    out = args.out or ROOT / "build" / "evidence" / build
+    run = Run(
+        build=build, out=out, kept=args.out or KEPT, figures=args.out or ROOT / "docs" / "figures", smoke=args.smoke
+    )
+    return run.all(steps, perf_counter() + 60 * args.minutes if args.minutes else None)
 
 
-def _run(steps: Sequence[Step], out: Path, *, smoke: bool) -> int:
-    out.mkdir(parents=True, exist_ok=True)
-    journal = out / "steps.jsonl"
-    done = set()
-    if journal.exists():
-        done = {row["step"] for row in map(json.loads, journal.read_text().splitlines()) if row["code"] == 0}
-    failed = []
-    for step in steps:
-        if step.name in done:
-            print(f"{step.name}: done before", flush=True)
-            continue
-        command = _command(step, out, smoke=smoke)
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The steps of a build: `out` has what they make, `kept` and `figures` what stays of it."""
+
+    build: str
+    out: Path
+    kept: Path
+    figures: Path
+    smoke: bool
+
+    def all(self, steps: Sequence[Step], end: float | None) -> int:
+        """Run the steps that have not ended for this build, until the time is up; 1 if one of them failed."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.kept.mkdir(parents=True, exist_ok=True)
+        done = {row["step"] for row in self._journal() if row["build"] == self.build and row["code"] == 0}
+        failed = []
+        for step in steps:
+            if step.name in done:
+                print(f"{step.name}: done before", flush=True)
+                continue
+            if end is not None and perf_counter() >= end:
+                print(f"{step.name}: no time left", flush=True)
+                continue
+            code = self._one(step, end)
+            if code not in (0, _STOPPED):
+                failed.append(step.name)
+        if failed:
+            print(f"failed: {', '.join(failed)}; their logs are in {self.out}", flush=True)
+        return 1 if failed else 0
+
+    def _one(self, step: Step, end: float | None) -> int:
+        self._restore(step)
+        command = _command(step, self.out, smoke=self.smoke)
         print(f"{step.name}: python {command}", flush=True)
         started, load = perf_counter(), os.getloadavg()[0]
-        with (out / f"{step.name}.log").open("w") as log:
-            code = subprocess.run(
-                [sys.executable, *command.split()], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, check=False
-            ).returncode
-        row = {"step": step.name, "code": code, "seconds": round(perf_counter() - started, 1), "load": load}
-        with journal.open("a") as file:
+        with (self.out / f"{step.name}.log").open("w") as log:
+            code = _ended([sys.executable, *command.split()], log, end)
+        seconds = round(perf_counter() - started, 1)
+        row = {"step": step.name, "build": self.build, "code": code, "seconds": seconds, "load": round(load, 2)}
+        with (self.kept / "steps.jsonl").open("a") as file:
             file.write(json.dumps({**row, "command": step.command}) + "\n")
-        print(f"{step.name}: code {code} after {row['seconds']} s", flush=True)
-        if code:
-            failed.append(step.name)
-        elif not smoke:
-            _keep(step, out)
-    if failed:
-        print(f"failed: {', '.join(failed)}; their logs are in {out}", flush=True)
-    return 1 if failed else 0
+        print(f"{step.name}: code {code} after {seconds} s", flush=True)
+        if not self.smoke:
+            self._keep(step, pictures=code == 0)
+        return code
+
+    def _journal(self) -> list[dict[str, Any]]:
+        path = self.kept / "steps.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def _restore(self, step: Step) -> None:
+        """The rows that this build has made elsewhere, where there are none."""
+        builds = {name: row["build"] for row in self._journal() for name in _rows(row["step"])}
+        for name in _rows(step.name):
+            place, packed = self.out / name, self.kept / _packed(name)
+            if builds.get(name) == self.build and packed.exists() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(gzip.decompress(packed.read_bytes()))
+
+    def _keep(self, step: Step, *, pictures: bool) -> None:
+        """Put rows, pictures and what was printed where the documentation has them."""
+        log = (self.out / f"{step.name}.log").read_text(errors="replace").replace(f"{ROOT}{os.sep}", "")
+        (self.kept / f"{step.name}.log.gz").write_bytes(gzip.compress(log.encode(), mtime=0))
+        for name in step.keep:
+            source = self.out / name
+            if not source.exists():
+                continue
+            if source.suffix == ".jsonl":
+                (self.kept / _packed(name)).write_bytes(gzip.compress(source.read_bytes(), mtime=0))
+            elif pictures:
+                figure = source.name if source.parent.name == "paper" else f"{source.parent.name}-{source.name}"
+                (self.figures / figure).write_bytes(source.read_bytes())
+
+
+def _ended(command: Sequence[str], log: IO[str], end: float | None) -> int:
+    """The code of a command, or that it was stopped since the time was up."""
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        return process.wait(None if end is None else max(0.0, end - perf_counter()))
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_SAVING)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return _STOPPED
 
 
 def _command(step: Step, out: Path, *, smoke: bool) -> str:
@@ -162,21 +245,17 @@ def _command(step: Step, out: Path, *, smoke: bool) -> str:
     return f"{command} {step.smoke}" if smoke else command
 
 
-def _keep(step: Step, out: Path) -> None:
-    """Put rows and pictures where the documentation has them."""
-    for name in step.keep:
-        source = out / name
-        target = source.stem if source.parent == out else f"{source.parent.name}-{source.stem}"
-        if source.suffix == ".jsonl":
-            place = ROOT / "docs" / "evidence" / f"{target}.jsonl.gz"
-            place.parent.mkdir(exist_ok=True)
-            place.write_bytes(gzip.compress(source.read_bytes(), mtime=0))
-        else:
-            figure = source.name if source.parent.name == "paper" else f"{target}.png"
-            (ROOT / "docs" / "figures" / figure).write_bytes(source.read_bytes())
+def _rows(name: str) -> list[str]:
+    """The files of rows that a step adds to."""
+    return [kept for step in STEPS if step.name == name for kept in step.keep if kept.endswith(".jsonl")]
 
 
-def _commit() -> str:
+def _packed(name: str) -> str:
+    """Under which name rows are kept."""
+    return f"{name.replace('/', '-')}.gz"
+
+
+def _build() -> str:
     """The last commit that changed the package: results of before and after it are not of one build."""
     package = ["src", "cpp", "CMakeLists.txt", "pyproject.toml", "requirements"]
     done = subprocess.run(

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -85,6 +86,33 @@ def test_evidence_runs_and_does_not_repeat_itself(tmp_path: Path) -> None:
         assert [said in line for line in done.stdout.splitlines() if "python" not in line] == [True, True]
     rows = [json.loads(line) for line in (tmp_path / "steps.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["step"] for row in rows] == ["figure1", "forge"]
+
+
+def test_evidence_that_was_stopped_goes_on_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "measure.py"
+    script.write_text(
+        "import pathlib, sys, time\n"
+        "rows = pathlib.Path(sys.argv[1], 'paper', 'x.jsonl')\n"
+        "rows.parent.mkdir(parents=True, exist_ok=True)\n"
+        "first = not rows.exists()\n"
+        "rows.open('a').write('{}\\n')\n"
+        "time.sleep(60 if first else 0)\n"
+    )
+    step = evidence.Step(name="x", command=f"{script} {{out}}", keep=("paper/x.jsonl",))
+    monkeypatch.setattr(evidence, "STEPS", (step,))
+    monkeypatch.setattr(evidence, "KEPT", tmp_path / "kept")
+    runs = [
+        evidence.Run(build=build, out=tmp_path / out, kept=evidence.KEPT, figures=tmp_path, smoke=False)
+        for build, out in (("one", "here"), ("one", "there"), ("two", "third"))
+    ]
+    assert runs[0].all([step], perf_counter() + 2) == 0
+    assert runs[1].all([step], None) == 0
+    assert (tmp_path / "there" / "paper" / "x.jsonl").read_text() == "{}\n{}\n"
+    # Rows of another build are not gone on with.
+    assert runs[2].all([step], perf_counter() + 2) == 0
+    assert (tmp_path / "third" / "paper" / "x.jsonl").read_text() == "{}\n"
+    rows = [json.loads(line) for line in (evidence.KEPT / "steps.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["build"], row["code"]) for row in rows] == [("one", 130), ("one", 0), ("two", 130)]
 
 
 def test_evidence_names_commands_that_exist() -> None:
