@@ -110,7 +110,7 @@ def _say_claim(
     output: Output, certificate: Certificate, recipe: Recipe, source: Source | None, table: Table, encoded: Encoded
 ) -> None:
     output.say(str(certificate) + ".")
-    facts = problem_facts(certificate, encoded.features) + encoding_facts(recipe, table, encoded)
+    facts = problem_facts(certificate, recipe, encoded) + encoding_facts(recipe, table, encoded)
     if source is None:
         facts.append(("encoding", "by the options given here; the proof does not say how its table was encoded"))
     for name, value in facts:

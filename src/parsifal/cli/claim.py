@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.arrays import IntArray
+from parsifal.cli.job import adjusted_columns
 from parsifal.proof.certificate import Certificate
 from parsifal.tabular import Encoded, Recipe, Remark, Table
 from parsifal.tabular.names import printable
@@ -41,7 +43,7 @@ def encoding_facts(recipe: Recipe, table: Table, encoded: Encoded, remarks: Sequ
     facts = [
         ("target", recipe.target),
         ("rows", _rows(table, encoded)),
-        ("features to choose from", f"{len(encoded.features)}, of {len(encoded.codes)} columns"),
+        ("features to choose from", f"{_choices(recipe, encoded)}, of {len(encoded.codes)} columns"),
     ]
     if recipe.drop:
         facts.append(("columns left out", few([_with_reason(name, reasons) for name in recipe.drop])))
@@ -83,10 +85,11 @@ def _rows(table: Table, encoded: Encoded) -> str:
     return f"{used} of {table.rows} ({', '.join(words)})" if words else str(table.rows)
 
 
-def problem_facts(certificate: Certificate, features: Sequence[str]) -> Facts:
+def problem_facts(certificate: Certificate, recipe: Recipe, encoded: Encoded) -> Facts:
     """What the claim was restricted to, and what was chosen, by the names of the features."""
+    features = encoded.features
     facts = [("chosen", ", ".join(_named(certificate.support, features)) or "nothing")]
-    for side, columns in (("in", certificate.forced_in), ("out", certificate.forced_out)):
+    for side, columns in (("in", certificate.forced_in), ("out", _forced_out(certificate, recipe, encoded))):
         if columns.size:
             facts.append((f"forced {side}", few(_named(columns, features))))
     for mark, words in ((1, "coefficients >= 0"), (-1, "coefficients <= 0")):
@@ -97,14 +100,24 @@ def problem_facts(certificate: Certificate, features: Sequence[str]) -> Facts:
     return plain(facts)
 
 
+def _choices(recipe: Recipe, encoded: Encoded) -> int:
+    """The number of features to choose from."""
+    return len(encoded.features) - adjusted_columns(encoded, recipe).size
+
+
+def _forced_out(certificate: Certificate, recipe: Recipe, encoded: Encoded) -> IntArray:
+    """What could not be chosen, but for what was adjusted for."""
+    return np.setdiff1d(certificate.forced_out, adjusted_columns(encoded, recipe))
+
+
 def claim_as_json(certificate: Certificate, recipe: Recipe, table: Table, encoded: Encoded) -> dict[str, Any]:
     """The same for programs, with nothing cut."""
     return {
         "target": recipe.target,
         "features": _named(certificate.support, encoded.features),
         "forced_in": _named(certificate.forced_in, encoded.features),
-        "forced_out": _named(certificate.forced_out, encoded.features),
-        "candidates": len(encoded.features),
+        "forced_out": _named(_forced_out(certificate, recipe, encoded), encoded.features),
+        "candidates": _choices(recipe, encoded),
         "dropped_columns": list(recipe.drop),
         "rows": certificate.shape[0],
         "rows_in_file": table.rows,

@@ -10,6 +10,7 @@ import numpy as np
 
 import parsifal
 from parsifal.api.paths import Path as SolutionPath
+from parsifal.arrays import IntArray
 from parsifal.cli.claim import encoding_facts
 from parsifal.cli.job import Job
 from parsifal.cli.output import INTERRUPTED, NOT_PROVEN, OK, Output
@@ -111,31 +112,29 @@ def _write_proof(file: Path, job: Job, output: Output, solution: Solution) -> No
 
 
 def _show(output: Output, fitted: Fitted, job: Job) -> None:
-    solution, p = fitted.solution, len(job.names)
+    solution, adjusted = fitted.solution, fitted.training.adjusted
+    p = len(job.names) - adjusted.size
     body = [
         (row.feature, f"{row.coef:.6g}", f"{row.standardized:.4g}", change_text(row.left_out), row.replacement or "-")
         for row in fitted.rows
     ]
-    body += [
-        (f"{job.names[j]} (adjusted for)", f"{fitted.coef[j]:.6g}", "", "", "")
-        for j in fitted.training.adjusted.tolist()
-    ]
+    body += [(f"{job.names[j]} (adjusted for)", f"{fitted.coef[j]:.6g}", "", "", "") for j in adjusted.tolist()]
     head = ("feature", "coefficient", "standardised", "loss if left out", "best replacement")
     title = f"{solution.support.size} of {p} features for {job.recipe.target}"
     output.table(title, head, [*body, ("(intercept)", f"{fitted.intercept:.6g}", "", "", "")], left=(0, 4))
     output.say("")
-    output.say(_sentence(solution, p), style="green" if solution.status == "optimal" else "yellow")
+    output.say(_sentence(solution, p, adjusted), style="green" if solution.status == "optimal" else "yellow")
 
 
-def _sentence(solution: Solution, p: int) -> str:
-    """The certificate in one sentence."""
+def _sentence(solution: Solution, p: int, adjusted: IntArray) -> str:
+    """The certificate in one sentence; `p` features could be chosen, the adjusted ones could not."""
     nodes, seconds = solution.stats.get("nodes", 0), solution.stats.get("seconds", {}).get("total", 0.0)
     effort = f"{nodes} nodes, {seconds:.2g} s"
     numbers = f"objective {solution.objective:.6g}, lower bound {solution.lower_bound:.6g}, gap {solution.gap:.1e}"
     if solution.status == "optimal":
         which = f"at most {solution.k}" if solution.k < p else "any number"
         claim = (
-            f"no other choice of {which} of the {p} features{_forced(solution)} has a smaller objective "
+            f"no other choice of {which} of the {p} features{_forced(solution, adjusted)} has a smaller objective "
             f"({numbers}; {effort})"
         )
         return f"Proven: {claim}." if solution.rests_on is None else f"Optimal: {claim}; {solution.rests_on}."
@@ -147,11 +146,11 @@ def _sentence(solution: Solution, p: int) -> str:
     )
 
 
-def _forced(solution: Solution) -> str:
+def _forced(solution: Solution, adjusted: IntArray) -> str:
     certificate = solution.certificate
     if certificate is None:
         return ""
-    sides = (("in", certificate.forced_in.size), ("out", certificate.forced_out.size))
+    sides = (("in", certificate.forced_in.size), ("out", certificate.forced_out.size - adjusted.size))
     parts = [f"{count} forced {side}" for side, count in sides if count]
     signed = int(np.count_nonzero(certificate.sign))
     if signed:

@@ -43,7 +43,7 @@ def render(content: Content) -> str:
 
 def _verdict(content: Content) -> str:
     s = content.solution
-    p = len(content.names)
+    p = _choices(content)
     if s.status == "optimal":
         head = "Proven." if s.rests_on is None else "Optimal."
         words = f"<strong>{head}</strong> No other choice of {_most(content)} of the {p} features fits better "
@@ -66,9 +66,14 @@ def _verdict(content: Content) -> str:
     return f'<p class="verdict {kind}" role="status">{words}</p>'
 
 
+def _choices(content: Content) -> int:
+    """The number of features to choose from."""
+    return len(content.names) - len(content.adjusted)
+
+
 def _most(content: Content) -> str:
     s = content.solution
-    return f"at most {s.k}" if s.k < len(content.names) else "any number"
+    return f"at most {s.k}" if s.k < _choices(content) else "any number"
 
 
 def _tiles(content: Content) -> str:
