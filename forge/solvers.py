@@ -72,9 +72,18 @@ def _k_best(problem: ForgeProblem, count: int) -> list[Fault]:
     sizes = range(q.k + 1) if q.penalty else [q.k]
     listed = [tuple(int(j) for j in entry.support) for entry in ranking.entries]
     asked = [s for s in referee.values(q.gamma) if q.allows(s) and len(s) in sizes]
-    exact = {s: referee.least(s, q) for s in asked if s in listed or referee.counts(s, q)}
+    exact = {s: referee.least(s, q) for s in asked if referee.counts(s, q)}
     left = min((value for support, value in exact.items() if support not in listed), default=math.inf)
     out = []
+    for support, entry in zip(listed, ranking.entries):
+        least = referee.least(support, q)
+        if not q.allows(support):
+            out.append(("support", f"lists {list(support)}, which is not allowed"))
+        elif entry.objective < least - referee.blur(support, q):
+            out.append(("objective", f"lists {entry.objective!r} for a support whose least is {nearest(least)!r}"))
+        # Of a support that no claim is about, since its columns depend on each other, all that is said is that the
+        # coefficients of the list are worth so much.
+        exact.setdefault(support, Fraction(entry.objective) if math.isfinite(entry.objective) else least)
     if not ranking.lower_bound <= left:
         text = f"says that no other support is below {ranking.lower_bound!r}, but one has {nearest(left)!r}"
         out.append(("bound", text))
