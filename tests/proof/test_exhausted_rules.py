@@ -193,3 +193,17 @@ def test_nothing_but_y_is_left() -> None:
     for exact in (False, True):
         assert pf.check(proof, X, y, exact=exact)
         assert not pf.check(replace(proof, lower_bound=1.01 * proof.objective), X, y, exact=exact)
+
+
+def test_a_bound_is_lowered_below_a_perfect_fit_of_the_wrong_sign() -> None:
+    """A forced column with the wrong sign fits y; a claim of its own value is lowered to that of what others add."""
+    X, y = np.array([[2.0, 1.0], [1.0, 0.0]]), np.array([2.0, 1.0])
+    plain = Exhaustible(X=X, y=y, k=2, gamma=math.inf, forced_in=(0,))
+    half = 0.5 * float(y @ y)
+    claim = plain.certificate(
+        lower_bound=half * (1 - 1e-9), support=ints(0), coef=np.zeros(1), objective=half, sign=ints(-1, 0)
+    )
+    # Column 1 alone, beside a coefficient of zero.
+    assert 0.0 <= provable_bound(claim, X, y) <= 0.5
+    refuse(claim, X, y, "an exhausted record has the support")
+    assert not pf.check(claim, X, y, exact=True)

@@ -87,7 +87,8 @@ class Supports:
                     f"is at least {known!r}, below the claim {self.c.lower_bound!r}"
                 )
             self.target = value
-        return place.rest > 0
+        # No support with more columns costs less than these do.
+        return self.data.price_of(place.index) < self.target
 
     def try_set(self, index: IntArray) -> None:
         """Proves: this support is not below the target, or it does not count."""
