@@ -83,7 +83,7 @@ crash: $(STAMP)
 # Random problems through every method, see docs/testing.md: MINUTES=60, or PROBLEMS=20000; SEED=1 START=500 to go on.
 MINUTES ?= 10
 stress: $(STAMP)
-	$(BIN)/python -m stress.asked --count $(or $(ASKED),2000) --seconds 300
+	$(BIN)/python -m stress.asked --count $(or $(ASKED),2000)
 	$(BIN)/python -m stress --minutes $(MINUTES) $(if $(PROBLEMS),--problems $(PROBLEMS)) $(if $(SEED),--seed $(SEED)) $(if $(START),--start $(START)) $(if $(JOBS),--jobs $(JOBS))
 
 # Changed bytes through everything that reads bytes. atheris guides it by coverage; without it the bytes change blindly.

@@ -7,7 +7,7 @@ signs, the best one. Nothing of the package is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +18,10 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A problem: data, ridge, a price and a sign for every column, and which supports are allowed."""
+    """A problem: data, ridge, a price and a sign for every column, and which supports are allowed.
+
+    The columns of `always` are in every fit, without ridge, price or sign.
+    """
 
     X: FloatArray
     y: FloatArray
@@ -27,6 +30,7 @@ class Asked:
     price: FloatArray
     sign: npt.NDArray[np.int64]
     allowed: Callable[[frozenset[int]], bool]
+    always: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def values(self) -> dict[frozenset[int], float]:
         """The objective of every allowed support of at most k columns."""
@@ -43,10 +47,12 @@ class Asked:
 
     def _plain(self, support: Sequence[int]) -> tuple[float, bool]:
         """The ridge fit without signs: its value, and whether its coefficients have the right signs all the same."""
-        columns, index = self.X[:, list(support)], list(support)
-        k = len(index)
-        stacked = np.vstack([columns, np.eye(k) / np.sqrt(self.gamma)])
+        index = list(support)
+        always = self.always.reshape(self.y.size, -1)
+        k, q = len(index), always.shape[1]
+        ridge = np.hstack([np.zeros((k, q)), np.eye(k) / np.sqrt(self.gamma)])
+        stacked = np.vstack([np.hstack([always, self.X[:, index]]), ridge])
         target = np.concatenate([self.y, np.zeros(k)])
-        w = np.linalg.lstsq(stacked, target, rcond=None)[0] if k else np.zeros(0)
+        w = np.linalg.lstsq(stacked, target, rcond=None)[0] if k + q else np.zeros(0)
         rest = target - stacked @ w
-        return 0.5 * float(rest @ rest), bool(np.all(self.sign[index] * w >= 0))
+        return 0.5 * float(rest @ rest), bool(np.all(self.sign[index] * w[q:] >= 0))

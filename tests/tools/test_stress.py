@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import parsifal as pf
+from stress import asked
 from stress.__main__ import main
 from stress.kinds import KINDS
 from stress.methods import Runner
@@ -114,3 +115,25 @@ def test_an_error_of_another_kind_is_a_fault(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(pf, "solve", broken)
     outcome = Runner(make_problem(3, 0, tmp_path), tmp_path).run()
     assert "search: IndexError: out of range" in outcome.faults
+
+
+def test_what_is_asked_for_in_every_combination(capsys: pytest.CaptureFixture[str]) -> None:
+    """Seeds 192 to 255 have products with a hierarchy and columns to adjust for, with everything else."""
+    assert asked.main(["--start", "192", "--count", "64"]) == 0
+    said = capsys.readouterr().out
+    assert "64 problems" in said
+    assert "CUT SHORT" not in said
+    assert all(name in said for name in asked.installed())
+
+
+def test_a_run_that_is_cut_short_fails_if_a_count_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked.main(["--seconds", "-1", "--count", "5"]) == 2
+    assert "CUT SHORT after 0 of 5 problems; go on with --start 0" in capsys.readouterr().out
+    assert asked.main(["--seconds", "-1"]) == 0
+    assert "CUT SHORT" not in capsys.readouterr().out
+
+
+def test_a_disagreement_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(asked, "faults_of", lambda seed, **how: ("optimal", ["wrong"] if seed == 3 else []))
+    assert asked.main(["--count", "5"]) == 1
+    assert "problem 3 (" in capsys.readouterr().out
