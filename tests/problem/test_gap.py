@@ -210,11 +210,11 @@ def data(kind: str) -> dict[str, Any]:
 KINDS = ("ordinary", "perfect", "level")
 
 
-def hold(answer: Any, rel_gap: float = 1e-6) -> None:
-    """What the status says is what the numbers say."""
+def hold(answer: Any, rel_gap: float = 1e-6, *, status: str = "optimal") -> None:
+    """The status is what it should be, and says what the numbers say."""
     assert answer.rel_gap == rel_gap
     assert (answer.status == "optimal") == (answer.gap <= rel_gap)
-    assert answer.status in ("optimal", "precision")
+    assert answer.status == status
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -232,7 +232,9 @@ def test_the_search_and_the_path(kind: str, form: dict[str, Any]) -> None:
 @pytest.mark.parametrize("method", ["cutting-plane", "big-m"])
 @each_backend
 def test_the_mixed_integer_solvers(kind: str, method: str, backend: str) -> None:
-    hold(pf.solve(**data(kind), k=3, method=method, backend=backend))
+    # A level of 1e5 leaves less of the objective than the solvers' tolerances can tell apart.
+    status = "precision" if kind == "level" else "optimal"
+    hold(pf.solve(**data(kind), k=3, method=method, backend=backend), status=status)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -240,8 +242,10 @@ def test_kernels_and_groups(kind: str) -> None:
     arguments = data(kind)
     X, y, gamma = arguments["X"], arguments["y"], arguments["gamma"]
     groups = [[0], [1, 2], [3, 4], [5, 6, 7]]
-    hold(pf.solve_groups(X, y, groups, 2, gamma))
-    hold(pf.solve_kernels([X[:, g] @ X[:, g].T for g in groups], y, 2, gamma))
+    # The level is 1e10 times the rest in y'y; whole kernel matrices hold squares, and lose a perfect fit as well.
+    hold(pf.solve_groups(X, y, groups, 2, gamma), status="precision" if kind == "level" else "optimal")
+    kernels = [X[:, g] @ X[:, g].T for g in groups]
+    hold(pf.solve_kernels(kernels, y, 2, gamma), status="optimal" if kind == "ordinary" else "precision")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = pf.SparseKernelRegressor(k=2, groups=groups, gamma=gamma).fit(X, y)
@@ -255,8 +259,9 @@ def test_the_list(kind: str, penalty: float | None) -> None:
     ranking = pf.k_best(**data(kind), k=3, count=4, penalty=penalty)
     last = ranking[-1].objective
     closed = gap.closes(last, min(ranking.lower_bound, last), 1e-6)
-    assert ranking.status in ("optimal", "precision")
-    assert closed or ranking.status == "precision"
+    # Of the list's last entries a level leaves too few digits to tell them from what comes next.
+    assert ranking.status == ("precision" if kind == "level" else "optimal")
+    assert closed == (ranking.status == "optimal")
 
 
 @pytest.mark.parametrize("kind", KINDS)
