@@ -21,6 +21,8 @@ from bad_input.designs import DESIGNS
 from bad_input.linear import LINEAR
 from bad_input.nonlinear import NONLINEAR
 from bad_input.others import OTHERS
+from bad_input.relatives import RELATIVES
+from bad_input.side_constraints import CONSTRAINTS
 from bad_input.solving import SOLVING
 from bad_input.tables import TABLES
 from parsifal.cli.app import app
@@ -77,7 +79,7 @@ def rows(*tables: Table) -> Iterator[tuple[str, str, str, str]]:
                         yield name, parameter, argument, message
 
 
-PYTHON = sorted(set(rows(SOLVING, LINEAR, NONLINEAR, TABLES, DESIGNS, CHOICES, OTHERS)))
+PYTHON = sorted(set(rows(SOLVING, RELATIVES, LINEAR, NONLINEAR, TABLES, DESIGNS, CONSTRAINTS, CHOICES, OTHERS)))
 SHELL = sorted(set(rows(COMMAND_LINE)))
 
 
