@@ -61,7 +61,7 @@ def unsigned_offsets(rng: Rng, c: Any) -> Any:
     name = str(rng.choice([name for name in arrays_of(c) if name.endswith("_offset")]))
     offsets = np.array(getattr(c, name)).astype(str(rng.choice(["uint64", "uint8"])))
     if offsets.size > 2:
-        offsets[int(rng.integers(1, offsets.size - 1))] = rng.integers(0, int(offsets[-1]) + 2)
+        offsets[int(rng.integers(1, offsets.size - 1))] = rng.integers(0, min(int(offsets[-1]), 2**62) + 2)
     return replace(c, **{name: offsets})
 
 
