@@ -48,13 +48,13 @@ class ExactValues:
         return self._values[gamma]
 
     def independent(self, support: Support, share: float, forced: frozenset[int] = frozenset()) -> bool:
-        """Whether every column but the forced ones is at least `share` of its norm from the span of the others."""
+        """Whether every column but the forced ones is outside the span of the others, by `share` of its norm."""
         self.values(math.inf)
         rank, volume = self._volumes[support]
         for j in set(support) - forced:
             own_rank, others = self._volumes[tuple(i for i in support if i != j)]
             square = Fraction(volume, others) if own_rank < rank else Fraction(0)
-            if square < Fraction(share) ** 2 * self.products[j][j]:
+            if square == 0 or square < Fraction(share) ** 2 * self.products[j][j]:
                 return False
         return True
 

@@ -163,3 +163,18 @@ def test_no_record_proves_more_than_is_true(seed: int, tall: bool) -> None:
             assert pf.check(solution.certificate, X, y, exact=exact_arithmetic)
             changed = replace(solution.certificate, lower_bound=above)
             assert not pf.check(changed, X, y, exact=exact_arithmetic)
+
+
+def test_the_certificate_of_matrices_that_are_no_kernels_by_a_little_holds() -> None:
+    """A check takes gamma times the negative part off; the claim has to leave room for that."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y, kernels = rng.normal(size=4), []
+        for _ in range(3):
+            vectors = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+            values = np.array([1.0, rng.random(), 1e-3, -9e-10]) * 10 ** rng.uniform(0, 2)
+            kernel = vectors @ np.diag(values) @ vectors.T
+            kernels.append((kernel + kernel.T) / 2)
+        solution = pf.solve_kernels(kernels, y, 3, gamma=250.0)
+        assert solution.status == "optimal"
+        assert pf.check(solution.certificate, [("matrix", kernel) for kernel in kernels], y)

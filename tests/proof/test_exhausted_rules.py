@@ -207,3 +207,23 @@ def test_a_bound_is_lowered_below_a_perfect_fit_of_the_wrong_sign() -> None:
     assert 0.0 <= provable_bound(claim, X, y) <= 0.5
     refuse(claim, X, y, "an exhausted record has the support")
     assert not pf.check(claim, X, y, exact=True)
+
+
+def test_a_column_of_zeros_is_in_every_span() -> None:
+    """Without a ridge a support with it does not count, also where a constraint asks for it: for the solver, both
+    checks and the oracle."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 6))
+    X[:, 1] = 0.0
+    y = 2 * X[:, 4] + X[:, 0] + rng.normal(size=20)
+    found = pf.solve(X, y, 2, np.inf, fit_intercept=False, constraints=[Implies(4, 1)])
+    assert 4 not in found.support
+    assert found.check(X, y)
+    assert found.check(X, y, exact=True)
+    assert not Exhaustible(X=X[:5, :3], y=y[:5], k=2, gamma=math.inf).exact.independent((0, 1), 1e-6)
+    # Forced in, it does no harm.
+    forced = pf.solve(X, y, 2, np.inf, fit_intercept=False, force_in=[1], constraints=[Implies(4, 1)])
+    assert forced.support.tolist() == [1, 4]
+    assert forced.objective < found.objective
+    assert forced.check(X, y)
+    assert forced.check(X, y, exact=True)

@@ -35,6 +35,7 @@ from parsifal.solver.gap_policy import GapPolicy
 
 _REFINED = 4  # steps of iterative refinement of the fit, each with twice the digits
 _MOST_RECHECKED = 2000  # records of a certificate that is looked at once more
+_FEW_ROWS = 100  # with which that takes no time
 # Of the gap: what a check may take off for rounding before the solver looks at what it proves.
 _DELICATE = 0.01
 
@@ -307,11 +308,13 @@ class KernelSolve:
         certificate = self._certificate(journal, fit, objective, lower_bound)
         short = settled(found.status, objective, lower_bound, asked.rel_gap) == "precision"
         # Where the ridge is weak, and more so where the fit is good, a check takes more off for rounding than the claim
-        # keeps as its margin: the rounding of y moves the dual points.
+        # keeps as its margin: the rounding of y moves the dual points. Matrices that are no kernels by a little cost it
+        # more still, and where that is quickly found out it is.
         least = max(fit.objective, policy.resolution)
         strain = math.sqrt(max(policy.empty / least, 1.0)) if least > 0 else 1.0
         delicate = self._inner_gamma * len(self.y) * sum_unit(len(self.y)) * strain > _DELICATE * asked.rel_gap
-        if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
+        looked_at = short or delicate or len(self.y) <= _FEW_ROWS
+        if looked_at and certificate.complete and certificate.records <= _MOST_RECHECKED:
             kernels = [("factor" if K.factor else "matrix", K.values) for K in self.given]
             proven = provable_choice(certificate, kernels, self.y) - 0.5 * units.objective(policy.margin(fit.objective))
             best = min(max(proven, units.bound(policy.floor)), objective)

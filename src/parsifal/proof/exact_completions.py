@@ -143,10 +143,10 @@ class ExactCompletions:
         return best * self.scale / 2 + self.price_of(support)
 
     def independent(self, support: list[int]) -> bool:
-        """Whether every column but the forced ones is far enough from the span of the others."""
+        """Whether every column but the forced ones is far enough from the span of the others, in which zero is."""
         for j in set(support) - self.forced:
             pivot, rest, _ = self.eliminate([i for i in support if i != j], [j])
-            if Fraction(int(rest[0, 0]), pivot) < self.share * int(self.squares[self.place_of[j]]):
+            if rest[0, 0] <= 0 or Fraction(int(rest[0, 0]), pivot) < self.share * int(self.squares[self.place_of[j]]):
                 return False
         return True
 

@@ -112,6 +112,8 @@ class Place:
         error = unit(self.q) * (norms + np.abs(U).T @ self.norms) + UNDERFLOW
         z = np.sqrt(np.einsum("ij,ij->j", Z, Z) + ridge)
         within = (z + error) * (1 + unit(self.terms)) < independence * norms * (1 - unit(self.terms))
+        if independence > 0:
+            within |= ~block.any(axis=0)  # zero is in every span
         apart = np.linalg.norm(np.abs(self.A.T @ Z) + self.norms[:, None] * (unit(self.terms) * z + error), axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = error / z + unit(self.terms)
