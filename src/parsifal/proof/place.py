@@ -65,8 +65,8 @@ class Place:
     def __init__(self, data: Scaled, index: IntArray) -> None:
         self.data, self.index = data, index
         block, ridge = data.X.take(index), data.ridge[index]
-        # A column of zeros adds nothing to a span.
-        self.some = some = np.flatnonzero(block.any(axis=0) | (ridge > 0))
+        # A column of zeros adds nothing to a span; with a ridge, a coordinate in which nothing else is.
+        self.some = some = np.flatnonzero(block.any(axis=0))
         self.q, self.terms = some.size, data.n + some.size
         # Roots that are a little too small: less of a ridge lowers every objective.
         roots = np.sqrt(ridge[some]) * (1 - 2.0**-51)
