@@ -37,6 +37,7 @@ FOUND = {
     "sparse-centred-forced": "the same, in a frame that has the column",
     "zero-column-diagonal": "the checker's test of a diagonal failed on a zero column",
     "zero-column-forced": "the checker lost all to the ridge of a forced column of zeros beside one of norm 1e20",
+    "prices-huge": "the checker's units followed y, so that a price of 1e300 was more than it counts",
     "alpha-good-fit": "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
     "terms-cancel": "the referee forgot that terms of 1e12 cancel in y - X w, and round",
     "view-of-weighted-view": "a centred view of a weighted view: the square of a norm was a rounding below zero",

@@ -19,7 +19,7 @@ from parsifal.proof.choice import KernelCertificate
 from parsifal.proof.choice_tree import ChoiceTree, FixArray, Point, plain_choice, weighted_rows, within
 from parsifal.proof.kernel_objective import Part, fitted, mean_parts
 from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import UNDERFLOW, below, total, unit
+from parsifal.proof.scaled import UNDERFLOW, below, ldexp, scaling_power, total, unit
 
 _OBJECTIVE = 1e-12
 _LARGEST = 2.0**400
@@ -82,8 +82,7 @@ class KernelProof:
         root = weighted_rows(c)
         self.kernels = [_kernel(item, j, c.rows, root) for j, item in enumerate(given)]
         y = y if root is None else root * y
-        largest = float(np.abs(y).max(initial=0.0))
-        self.power = 1 - math.frexp(largest)[1] if largest > 0 else 0
+        self.power = scaling_power(y, c.objective)
         self.y: FloatArray = np.ldexp(y, self.power)
         self.size = float(np.linalg.norm(self.y))
         prices = np.ldexp(c.price, 2 * self.power)
@@ -97,17 +96,17 @@ class KernelProof:
 
     def value(self, number: float) -> float:
         """An objective or a bound in scaled units, not less than it is."""
-        scaled = _ldexp(number, 2 * self.power)
+        scaled = ldexp(number, 2 * self.power)
         return max(scaled, _LEAST_VALUE) if number > 0 else 0.0 if scaled > -_LEAST_VALUE else scaled
 
     def in_units(self, number: float) -> float:
         """A bound in the units of the data, not more than it is."""
-        unscaled = min(_ldexp(number, -2 * self.power), _LARGEST_FLOAT)
+        unscaled = min(ldexp(number, -2 * self.power), _LARGEST_FLOAT)
         return unscaled if abs(unscaled) >= _LEAST_VALUE or number == 0 else below(unscaled)
 
     def weight(self, j: int) -> float:
         """gamma in the units of kernel j, not less than it is."""
-        scaled = _ldexp(self.c.gamma, -2 * self.kernels[j].power)
+        scaled = ldexp(self.c.gamma, -2 * self.kernels[j].power)
         return max(scaled, _LEAST_VALUE)
 
     def point(self, r: int, fix: FixArray) -> Point:
@@ -139,8 +138,8 @@ class KernelProof:
     def check_fingerprint(self, squares: Sequence[tuple[float, float]], fix: FixArray) -> None:
         """Ties the certificate to its data; no bound rests on it."""
         powers = [-2 * (self.power + kernel.power) for kernel in self.kernels]
-        unscaled = np.array([_ldexp(value, power) for (value, _), power in zip(squares, powers)])
-        off = np.array([_ldexp(error, power) for (_, error), power in zip(squares, powers)])
+        unscaled = np.array([ldexp(value, power) for (value, _), power in zip(squares, powers)])
+        off = np.array([ldexp(error, power) for (_, error), power in zip(squares, powers)])
         unscaled[fix < 0] = off[fix < 0] = 0.0
         allowed = 1e-9 * float(np.abs(unscaled).sum()) + 10 * float(off.sum())
         near = np.isfinite(allowed) and abs(fingerprint(unscaled) - self.c.fingerprint) <= allowed
@@ -265,10 +264,3 @@ def _indefinite(K: FloatArray, size: float, name: str) -> float:
             pass
         shift *= 8.0
     raise Refused(f"{name} is not positive semidefinite")
-
-
-def _ldexp(value: float, power: int) -> float:
-    try:
-        return math.ldexp(value, power)
-    except OverflowError:
-        return math.copysign(math.inf, value)

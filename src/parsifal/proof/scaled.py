@@ -2,8 +2,9 @@
 
 With y' = 2^a y and x_j' = 2^(b_j) x_j, the coefficients are w_j' = 2^(a - b_j) w_j, the objective is 2^(2a) times as
 large, the ridge 1/gamma becomes ridge_j' = 2^(2 b_j) / gamma, a column of its own each, and a diagonal d_j becomes
-2^(2 b_j) d_j. The largest entries of y' and of every column are in [1, 2). Where a ridge or a price does not
-fit into a double it is made smaller: that lowers the objective of every support, so a bound stays a bound.
+2^(2 b_j) d_j. The largest entry of every column is in [1, 2), and that of y' too unless prices make the objective so
+large that it would not fit: then y' is smaller. Where a ridge or a price does not fit into a double it is made smaller:
+that lowers the objective of every support, so a bound stays a bound.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ UNDERFLOW = 2.0**-600
 _TINY, _HUGE = 2.0**-900, 2.0**600
 _CANCEL = 10.0
 _HIGHEST_PRICE = 2.0**1000
+_LARGEST_EXPONENT = 890
 _LARGEST = 2.0**900
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
@@ -49,6 +51,13 @@ def below(value: float) -> float:
     return math.nextafter(value, -math.inf)
 
 
+def scaling_power(y: FloatArray, objective: float) -> int:
+    """The power a of two that brings the largest entry of y into [1, 2), lowered where the objective would not fit."""
+    largest = float(np.abs(y).max(initial=0.0))
+    power = 1 - math.frexp(largest)[1] if largest > 0 else 0
+    return min(power, (_LARGEST_EXPONENT - math.frexp(objective)[1]) // 2) if math.isfinite(objective) else power
+
+
 class Scaled:
     """The data and the claim of a (plain) certificate in scaled units.
 
@@ -57,7 +66,7 @@ class Scaled:
     X : Columns
         The columns, each scaled to the size of one.
     y : array
-        The response, scaled to the size of one.
+        The response, scaled to the size of one, or less.
     ridge : array of shape (p,)
         1/gamma in the units of each column, or less.
     price : array of shape (p,)
@@ -71,8 +80,7 @@ class Scaled:
         require(y.shape == (c.shape[0],), f"y has shape {y.shape}, the certificate is for {c.shape[0]} rows")
         require(np.isfinite(y).all(), "y holds a non-finite number")
         self.X, self.n = X, c.shape[0]
-        largest = float(np.abs(y).max(initial=0.0))
-        self._power = 1 - math.frexp(largest)[1] if largest > 0 else 0
+        self._power = scaling_power(y, c.objective)
         self.y: FloatArray = np.ldexp(y, self._power)
         self.size = length(self.y)
         # 1/gamma itself may be beyond double precision where gamma is subnormal.
@@ -86,14 +94,14 @@ class Scaled:
 
     def value(self, number: float) -> float:
         """An objective or a bound in scaled units, not less than it is."""
-        scaled = _ldexp(number, 2 * self._power)
+        scaled = ldexp(number, 2 * self._power)
         if number > 0:
             return max(scaled, _TINY)
         return 0.0 if scaled > -_TINY else max(scaled, -_LARGEST)
 
     def in_units(self, number: float) -> float:
         """A bound in the units of the data, not more than it is."""
-        unscaled = min(_ldexp(number, -2 * self._power), _LARGEST_FLOAT)
+        unscaled = min(ldexp(number, -2 * self._power), _LARGEST_FLOAT)
         return unscaled if abs(unscaled) >= _TINY or number == 0 else below(unscaled)
 
     def coefficients(self, index: IntArray, w: FloatArray) -> FloatArray:
@@ -130,7 +138,7 @@ class Scaled:
         even = power - power % 2
         root = np.ldexp(w, self._power - even // 2) / math.sqrt(fraction * 2 ** (power - even))
         try:
-            price = _ldexp(math.fsum(_prices(c)[index].tolist()), 2 * self._power) if index.size else 0.0
+            price = ldexp(math.fsum(_prices(c)[index].tolist()), 2 * self._power) if index.size else 0.0
         except OverflowError:
             return math.inf, math.inf
         value = 0.5 * square + 0.5 * float(root @ root) + price
@@ -219,7 +227,8 @@ def total(*parts: Any) -> float:
     return below(math.fsum(numbers)) if usable else -math.inf
 
 
-def _ldexp(value: float, power: int) -> float:
+def ldexp(value: float, power: int) -> float:
+    """value 2^power, infinite where that is beyond all doubles."""
     try:
         return math.ldexp(value, power)
     except OverflowError:
