@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -103,11 +103,11 @@ class GroupProof:
         require(np.isfinite(y).all(), "y holds a non-finite number")
         root = weighted_rows(c)
         none = np.zeros(0)
-        self.stated: Any = SimpleNamespace(
+        stated: Any = SimpleNamespace(
             shape=self.members.shape, gamma=c.gamma, penalty=0.0, price=none, sign=none, objective=c.objective
         )
-        data: Any = self.members
-        self.data = Scaled(self.stated, data, y if root is None else root * y)
+        self.stated, data = stated, cast("Any", self.members)
+        self.data = Scaled(stated, data, y if root is None else root * y)
         prices = np.array([_scaled_price(self.data, price) for price in c.price.tolist()])
         # A price that does not fit is lowered: a bound stays a bound.
         self.price: FloatArray = np.where(prices <= _TINY, 0.0, np.minimum(prices, _HIGHEST_PRICE))
