@@ -103,9 +103,10 @@ STEPS = (
     Step(name="speed", command="-m benchmarks.run --json {out}/speed.jsonl", keep=("speed.jsonl",)),
     Step(
         name="peers",
-        command="-m benchmarks.peers --plan full --time-limit 20 --out {out}/peers",
+        command="-m benchmarks.peers --plan night --out {out}/peers",
         keep=("peers/rows.jsonl", "peers/profiles.png", "peers/gaps.png"),
     ),
+    Step(name="leaps", command="-m benchmarks.peers.leaps_tables --json {out}/leaps.jsonl", keep=("leaps.jsonl",)),
     Step(name="limits", command="-m benchmarks.guards.limits"),
     Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1", timed=False),
     Step(name="asked", command="-m stress.asked --count 20000", timed=False),

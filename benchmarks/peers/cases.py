@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -166,17 +167,58 @@ def full() -> Plan:
         for gamma in (1.0, 1e2, 1e4, 1e6)
     ]
     cases += [drawn("weak-ridge", n=100, p=500, k=5, sqrt_snr=6.0, gamma=gamma) for gamma in (1.0, 1e2, 1e4, 1e6)]
-    cases += list(_tables())
+    cases += [*_tables(), *_best_subset(), *_wide()]
     return Plan(name="full", cases=tuple(cases), seeds=3, time_limit=60.0)
 
 
+# Every group of the full plan and every table, fewer sizes between.
+NIGHT = (
+    *(f"figure1-n{n}-*" for n in (60, 100, 140, 200)),
+    "table1-*-k10-*",
+    "correlated-*-snr2-*",
+    "tabular-*-snr1-*",
+    "weak-ridge-*-gamma100",
+    "weak-ridge-*-gamma1e+06",
+    "real-*-gammarn",
+    "real-*-gamma1e+06",
+    "best-subset-*",
+    "wide-*",
+)
+
+
+def night() -> Plan:
+    """The part of the full plan that fits in a night: one data set of each, 20 s a solve."""
+    cases = tuple(case for case in full().cases if any(fnmatchcase(case.key, pattern) for pattern in NIGHT))
+    return Plan(name="night", cases=cases, seeds=1, time_limit=20.0)
+
+
 def wide() -> Plan:
-    """Many columns: gene expression, spectra, and blocks of correlated columns; what is found in ten seconds."""
-    cases = [real(name, load, 8, None, penalised=True, group="wide") for name, load in LOADERS.items()]
-    cases += [blocked(n, p, k, sqrt_snr) for n, p, k, sqrt_snr, _ in ROWS]
+    """Many columns, and what is found in ten seconds."""
     return Plan(
-        name="wide", cases=tuple(cases), seeds=1, time_limit=10.0, solvers=("parsifal", "abess", "l0learn", "el0ps")
+        name="wide", cases=tuple(_wide()), seeds=1, time_limit=10.0, solvers=("parsifal", "abess", "l0learn", "el0ps")
     )
+
+
+def _wide() -> Iterator[Case]:
+    """Gene expression, spectra, and blocks of correlated columns."""
+    for name, load in LOADERS.items():
+        yield real(name, load, 8, None, penalised=True, group="wide")
+    for n, p, k, sqrt_snr, _ in ROWS:
+        yield blocked(n, p, k, sqrt_snr)
+
+
+def _best_subset() -> Iterator[Case]:
+    """Without a ridge: drawn problems, and tables."""
+    for n, p, k, rho, sqrt_snr in (
+        (60, 200, 3, 0.0, 3.0),
+        (100, 200, 5, 0.0, 6.0),
+        (100, 500, 5, 0.0, 6.0),
+        (200, 300, 5, 0.5, 3.0),
+        (200, 1000, 4, 0.5, 3.0),
+    ):
+        yield drawn("best-subset", n=n, p=p, k=k, rho=rho, sqrt_snr=sqrt_snr, gamma=np.inf, penalised=True)
+    for name in ("hitters", "college", "boston", "star98", "fair"):
+        yield real(name, loader(name, interactions=False), 8, np.inf, penalised=True, group="best-subset")
 
 
 def _tables() -> Iterator[Case]:
@@ -190,7 +232,13 @@ def _tables() -> Iterator[Case]:
             yield real(f"{name} interactions", loader(name, interactions=True), 8, gamma)
 
 
-PLANS: dict[str, Callable[[], Plan]] = {"smoke": smoke, "quick": quick, "full": full, "wide": wide}
+PLANS: dict[str, Callable[[], Plan]] = {
+    "smoke": smoke,
+    "quick": quick,
+    "night": night,
+    "full": full,
+    "wide": wide,
+}
 
 
 def seeds_of(plan: Plan, case: Case, chosen: Sequence[int] | None = None) -> Sequence[int]:

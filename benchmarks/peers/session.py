@@ -118,7 +118,8 @@ class Session:
     def _takes_part(self, name: str, form: str, case: Case) -> bool:
         solver, start = SOLVERS[name], self._store.start(name)
         wide = solver.columns is not None and case.instance.p > solver.columns
-        return form in solver.forms and not wide and start is not None and "error" not in start
+        can = form in solver.forms and not wide and not (solver.needs_ridge and np.isinf(case.instance.gamma))
+        return can and start is not None and "error" not in start
 
     def _problem(self, case: Case, seed: int, form: str, y: np.ndarray) -> dict[str, Any] | None:
         """What is asked, from the store if it is there; None if Parsifal fails to price a column."""

@@ -55,6 +55,7 @@ class Solver:
     forms: tuple[str, ...] = ("k",)
     options: dict[str, Any] = field(default_factory=dict)
     columns: int | None = None  # no use with more
+    needs_ridge: bool = False  # refuses gamma = infinity
 
     def load(self) -> tuple[Callable[[], None], Callable[[np.ndarray, np.ndarray, Job], Answer]]:
         """Return `prepare` and `solve`, in the process that has the package."""
@@ -68,7 +69,7 @@ SOLVERS: dict[str, Solver] = {
     for solver in (
         Solver(name="parsifal", environment=None, module="parsifal_", exact=True, forms=("k", "penalty")),
         Solver(name="l0bnb", environment="l0bnb", module="l0bnb_", exact=True, forms=("penalty",)),
-        Solver(name="el0ps", environment="el0ps", module="el0ps_", exact=True, forms=("penalty",)),
+        Solver(name="el0ps", environment="el0ps", module="el0ps_", exact=True, forms=("penalty",), needs_ridge=True),
         Solver(name="okridge", environment="okridge", module="okridge_", exact=True),
         Solver(name="leaps", environment="leaps", module="leaps_", exact=True, columns=80),
         *(
@@ -78,6 +79,7 @@ SOLVERS: dict[str, Solver] = {
                 module="parsifal_",
                 exact=True,
                 options={"method": "cutting-plane", "backend": backend},
+                needs_ridge=True,
             )
             for backend in BACKENDS
         ),
@@ -88,6 +90,7 @@ SOLVERS: dict[str, Solver] = {
             exact=True,
             options={"method": "big-m", "backend": "scip"},
             columns=500,
+            needs_ridge=True,
         ),
         Solver(name="abess", environment="abess", module="abess_", exact=False),
         Solver(name="l0learn", environment="l0learn", module="l0learn_", exact=False),
