@@ -16,7 +16,7 @@ using namespace parsifal;
 
 namespace {
 
-void construct_groups(Groups* self, std::vector<Index> start, VectorXd price, Index k) {
+void construct_groups(Groups* self, std::vector<Index> start, ConstVector price, Index k) {
     if (start.empty() || start[0] != 0 || static_cast<Index>(start.size()) != price.size() + 1 || k < 0)
         throw std::invalid_argument("start must begin with 0 and have one entry more than price");
     for (size_t g = 1; g < start.size(); ++g)

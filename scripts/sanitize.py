@@ -45,7 +45,7 @@ LEFT_OUT += [
     "tests/tools/test_peers_installed.py",
     "tests/test_dispatch.py",
 ]
-LEFT_OUT += ["tests/tools/test_examples.py", "tests/tools/test_readme.py"]
+LEFT_OUT += ["tests/tools/test_examples.py", "tests/tools/test_readme.py", "tests/files/test_memory.py"]
 # The core is reached by what other files do with it as well, and most of the time goes into other programs: solvers,
 # schedulers, processes that are started to fit one small problem each.
 LEFT_OUT += [
@@ -63,6 +63,14 @@ LEFT_OUT += [
 DESELECT = ["tests/tools/test_fuzz.py::test_a_promise_is_refused_without_keeping_it"]
 DESELECT += ["tests/api/test_limits.py::test_more_threads_than_the_system_gives"]
 DESELECT += ["tests/test_processes.py::test_joblib_within_joblib"]
+# They measure memory, of which a sanitizer takes some itself.
+DESELECT += [
+    f"tests/solver/test_wide.py::{name}"
+    for name in (
+        "test_the_memory_limit_holds_where_a_gram_matrix_would_not_fit",
+        "test_a_file_whose_survivors_do_not_fit_is_searched",
+    )
+]
 
 
 def build(kind: str, place: Path) -> Path:

@@ -11,6 +11,7 @@ import pytest
 from oracles.rational import dot, gram, is_positive_semidefinite, rows
 from parsifal.proof.exact_arithmetic import (
     Digits,
+    as_doubles,
     assemble,
     digit_bits,
     digits_of,
@@ -99,6 +100,23 @@ def test_whole_numbers_and_their_digits(bits: int) -> None:
     carries = rng.integers(-(2**58), 2**58, (7, 40))
     expected = [sum(int(v) << bits * (6 - at) for at, v in enumerate(column)) for column in carries.T]
     assert assemble(carries, bits).tolist() == expected
+
+
+def test_whole_numbers_are_rounded_as_doubles_are() -> None:
+    rng = np.random.default_rng(5)
+    ties = [sign * ((1 << 53 | low) << drop | 1 << drop - 1) for sign in (1, -1) for low in (0, 1) for drop in (1, 40)]
+    drawn = [
+        int(rng.integers(-(2**62), 2**62)) * int(rng.integers(1, 2**62)) >> int(rng.integers(120)) for _ in range(300)
+    ]
+    values = np.array([0, 1, -1, 2**53 - 1, 1 - 2**54, *ties, *drawn], dtype=object)
+    rounded, unit = as_doubles(values, -70)
+    expected = [Fraction(float(value)) / 2**70 for value in values]
+    assert [Fraction(value) * Fraction(2) ** unit for value in rounded] == expected
+    even, unit = as_doubles(np.array([12, -4, 0], dtype=object), 3)
+    assert (even.tolist(), unit) == ([3, -1, 0], 5)
+    assert as_doubles(np.array([0, 0], dtype=object), 3)[1] == 3
+    long, unit = as_doubles(np.array([3 << 2000, 1], dtype=object), 0)
+    assert (long.tolist(), unit) == ([3, 0], 2000)
 
 
 def test_doubles_as_whole_numbers() -> None:

@@ -99,9 +99,9 @@ def test_no_column_has_a_sign_that_helps() -> None:
     assert pf.check(found.certificate, X, y)
 
 
-@pytest.mark.parametrize("seed", [2, 5, 7, 9, 10])
+@pytest.mark.parametrize("seed", range(40))
 def test_both_checks_agree_where_terms_cancel(seed: int) -> None:
-    """Coefficients of a million that cancel: y - X w is that of the exact check but for its last digit."""
+    """Coefficients of a million that cancel: both checks look at the same doubles y - X w, on which much depends."""
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
     X[:, 3] = -3 * X[:, 2] + 1e-6 * rng.standard_normal(12)

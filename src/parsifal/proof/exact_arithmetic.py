@@ -8,6 +8,8 @@ are put together to whole numbers of any size (arrays of Python's `int`), and ev
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,20 @@ def whole_numbers(values: FloatArray) -> tuple[Whole, int]:
     out = np.empty(values.size, dtype=object)
     out[:] = [scaled(value, -unit) for value in values.tolist()]
     return out, unit
+
+
+def as_doubles(values: Whole, unit: int) -> tuple[Whole, int]:
+    """Whole numbers times 2^unit, each rounded to a double, half to even; and their unit.
+
+    Numbers of more than 1000 bits lose those below first. Bits that are zero in all of them are dropped.
+    """
+    below = max(0, longest(values) - 1000)
+    rounded = [int(float(value >> below)) for value in values.tolist()]
+    together = reduce(or_, rounded, 0)
+    zeros = (together & -together).bit_length() - 1 if together else 0
+    out = np.empty(values.size, dtype=object)
+    out[:] = [value >> zeros for value in rounded]
+    return out, unit + below + zeros
 
 
 def scaled(value: float, by: int) -> int:

@@ -2,8 +2,10 @@
 
 Every double is a whole number times a power of two, and so is every sum and product of them. A bound is computed from
 below on a grid far finer than any double in it: what is subtracted is rounded up to the grid and the rest down, in
-whole numbers, and the result is compared with the claim as it is. A dual point may be any vector (any w), so w, and
-where no diagonal asks for alpha = y - X w also alpha, are shortened first; nothing that follows is.
+whole numbers, and the result is compared with the claim as it is. A dual point may be any vector (any w), so w is
+shortened first, and where no diagonal asks for alpha = y - X w, alpha is rounded to doubles: under a weak ridge the
+bound depends on these digits, and it is the point of the other check that the claim is about. Nothing that follows is
+shortened.
 
 In the coordinates of the whole matrix Z, x_j = 2^unit_j z_j, a frame's diagonal is D_j = d_j / 4^unit_j, the ridge is
 1 / (gamma 4^unit_j), w_j is W_j = 2^unit_j w_j, and a_j is (z_j'alpha + D_j W_j)^2 / (2 (ridge_j + D_j)) - price_j,
@@ -24,6 +26,7 @@ from parsifal.proof.exact_arithmetic import (
     FloatArray,
     IntArray,
     Whole,
+    as_doubles,
     digit_bits,
     dot,
     longest,
@@ -38,8 +41,9 @@ from parsifal.proof.exact_input import require
 
 FixArray = npt.NDArray[np.int8]
 
-# Bits that a dual point is shortened to, and those of the grid below 1/2 y'y: more than any double needs.
-_POINT, _GRID = 64, 192
+# Bits that w is shortened to, with room for terms of X w that cancel, and those of the grid below 1/2 y'y: more than
+# any double needs.
+_COEFFICIENT, _GRID = 128, 192
 
 
 @dataclass(frozen=True)
@@ -119,10 +123,9 @@ class Problem:
         if some.size == 0:
             return self.response, self.unit, whole, unit
         digits, values = self.digits.take(index[some]), w[some].tolist()
+        unit = min(lowest_bit(value) + own for value, own in zip(values, digits.unit))
         if shorten:
-            unit = int(np.max(np.frexp(w[some])[1] + np.array(digits.unit))) - _POINT
-        else:
-            unit = min(lowest_bit(value) + own for value, own in zip(values, digits.unit))
+            unit = max(unit, int(np.max(np.frexp(w[some])[1] + np.array(digits.unit))) - _COEFFICIENT)
         whole[some] = [scaled(value, own - unit) for value, own in zip(values, digits.unit)]
         common = min(unit, self.unit)
         fit = digits.transpose_times(whole[some])
@@ -140,8 +143,7 @@ class Problem:
         alpha, unit, whole, w_unit = self.residual(index, w, shorten=True)
         diagonal = frame.diagonal
         if diagonal is None:
-            drop = max(0, longest(alpha) - _POINT)
-            alpha, unit = alpha >> drop, unit + drop
+            alpha, unit = as_doubles(alpha, unit)
         products = frame.digits.times(alpha)
         base = _Sum([(dot(self.response, alpha), self.unit + unit), (-dot(alpha, alpha), 2 * unit - 1)])
         if diagonal is not None:
