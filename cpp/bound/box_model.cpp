@@ -1,6 +1,5 @@
 #include "bound/box_model.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -41,11 +40,13 @@ class BoxModel {
         const auto m = static_cast<Index>(free_.size());
         p_.resize(m);
         if (m == 0) return true;
-        Eigen::LLT<MatrixXd> factor(H_(free_, free_));
-        if (factor.info() != Eigen::Success) return false;
-        p_ = factor.solve(-r_(free_));
+        MatrixXd factor = H_(free_, free_);
+        if (!cholesky(factor)) return false;
+        p_ = -r_(free_);
+        solve_cholesky(factor, p_);
         if (full_) {
-            const VectorXd u = factor.solve(VectorXd::Constant(m, -1.0));
+            VectorXd u = VectorXd::Constant(m, -1.0);
+            solve_cholesky(factor, u);
             mu_ = -p_.sum() / u.sum();
             p_ += mu_ * u;
         }

@@ -1,7 +1,5 @@
 #include "bound/data.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -29,7 +27,7 @@ bool Data::dependent(const std::vector<Index>& in, Index j) const {
     if (in.empty()) return false;
     const MatrixXd others = with_unit_columns(columns(Eigen::all, in));
     const VectorXd column = columns.col(j) / norm;
-    const VectorXd u = others.colPivHouseholderQr().solve(column);
+    const VectorXd u = least_squares_dependent(others, column);
     // Any u gives an upper bound to the distance.
     const double rounding = 2 * (unit_for(columns.rows()) + unit_for(others.cols())) * (1 + u.lpNorm<1>());
     return (column - others * u).norm() + rounding < CorrelationTable::independence;
@@ -52,12 +50,13 @@ double Data::least_value(const std::vector<Index>& set) const {
     unit = with_unit_columns(std::move(unit));
     VectorXd target = VectorXd::Zero(rows);
     target.head(n) = y;
-    const VectorXd u = unit.householderQr().solve(target);
+    const VectorXd u = least_squares(unit, target);
     const VectorXd alpha = target - unit * u;
     const double size = alpha.norm(), blur = unit_for(k) * (target.norm() + u.lpNorm<1>());
     const double eps = unit_for(rows + k), terms = static_cast<double>(k);
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(unit.transpose() * unit, Eigen::EigenvaluesOnly);
-    const double least = spectrum.eigenvalues()[0] - 4 * terms * eps;
+    MatrixXd products(k, k);
+    multiply_transposed(unit, unit, products);
+    const double least = least_eigenvalue(products) - 4 * terms * eps;
     if (!(least > 0) || !(size > blur)) return 0;
     const double within = (unit.transpose() * alpha).norm() + std::sqrt(terms) * (eps * size + blur);
     const double value = 0.5 * (size - blur) * (size - blur) * (1 - eps) - 0.5 * within * within / least * (1 + eps);

@@ -1,6 +1,5 @@
 #include "bound/fit.hpp"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "base/alarm.hpp"
@@ -30,16 +29,17 @@ VectorXd fit_columns(const ConstMatrix& columns, const ConstVector& y, double ga
     const VectorXd scale = squares.array().sqrt().inverse(), ridge = scale.array().square() / gamma;
     MatrixXd system = scale.asDiagonal() * gram * scale.asDiagonal();
     system.diagonal() += ridge;
-    const Eigen::LLT<MatrixXd> factor(system);
-    if (factor.info() != Eigen::Success || !(factor.matrixLLT().diagonal().minCoeff() > least_pivot)) return {};
-    VectorXd u = factor.solve(scale.cwiseProduct(columns.transpose() * y));
+    if (!cholesky(system) || !(system.diagonal().minCoeff() > least_pivot)) return {};
+    VectorXd u = scale.cwiseProduct(columns.transpose() * y);
+    solve_cholesky(system, u);
     VectorXd residual(y.size());
     for (int step = 0; step < refinements; ++step) {
         residual = y;
         residual.noalias() -= columns * scale.cwiseProduct(u);
         VectorXd pull = columns.transpose() * residual;
         pull = pull.cwiseProduct(scale) - ridge.cwiseProduct(u);
-        u += factor.solve(pull);
+        solve_cholesky(system, pull);
+        u += pull;
     }
     VectorXd w = u.cwiseProduct(scale);
     if (!w.allFinite()) return {};

@@ -41,8 +41,7 @@ void GroupRelaxation::evaluate(const VectorXd& s, GroupPoint& point) const {
         // A ridge too weak for double precision: v = 0 is a dual point too, and the value one that no step improves on.
         solved = factorise(point);
         if (solved) {
-            point.factor().triangularView<Eigen::Lower>().solveInPlace(inner);
-            point.factor().triangularView<Eigen::Lower>().transpose().solveInPlace(inner);
+            solve_cholesky(point.factor(), inner);
             solved = inner.allFinite();
         }
         if (solved) point.v(point.used) = point.root.cwiseProduct(inner);
@@ -67,8 +66,7 @@ bool GroupRelaxation::factorise(GroupPoint& point) const {
         for (Index a = b; a < m; ++a) to[a] = from[point.used[static_cast<size_t>(a)]] * point.root[b] * point.root[a];
         to[b] += 1;
     }
-    Eigen::Ref<MatrixXd> in_place(system);
-    return Eigen::LLT<Eigen::Ref<MatrixXd>>(in_place).info() == Eigen::Success;
+    return cholesky(system);
 }
 
 // The start within the node's box and budget; where it leaves most of the budget unused, the groups of steepest descent
@@ -233,8 +231,8 @@ const MatrixXd& GroupRelaxation::hessian(const std::vector<Index>& groups) {
                 // In place: row a is not after the row that it comes from.
                 products_(a, b) = at_.root[a] * products_(at_.used[static_cast<size_t>(a)], b);
         auto inner = products_.topRows(used);
-        at_.factor().triangularView<Eigen::Lower>().solveInPlace(inner);
-        hessian_.selfadjointView<Eigen::Lower>().rankUpdate(inner.transpose(), -1.0);
+        solve_lower(at_.factor(), inner);
+        subtract_square(inner, hessian_);
     }
     hessian_ *= columns.gamma * columns.gamma;
     hessian_.triangularView<Eigen::StrictlyUpper>() = hessian_.transpose();

@@ -10,7 +10,6 @@
 // bound is kept.
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <vector>
 
 #include "base/alarm.hpp"

@@ -1,6 +1,5 @@
 #include "bound/group_sets.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +29,9 @@ void GroupSets::solve(const std::vector<Index>& support) {
     if (used_.empty()) return;
     MatrixXd system = q_.columns.gamma * q_.columns.gram(used_, used_);
     system.diagonal().array() += 1;
-    v_ = Eigen::LLT<MatrixXd>(system).solve(q_.columns.gamma * q_.at_zero(used_));
+    v_ = q_.columns.gamma * q_.at_zero(used_);
+    cholesky(system);
+    solve_cholesky(system, v_);
 }
 
 double GroupSets::value_of(const std::vector<Index>& support) {

@@ -62,7 +62,8 @@ void ProductCache::fill(std::span<const std::pair<int, Index>> fresh) {
         const int stop = std::min(last + 1, start + static_cast<int>(unpacked_at_once));
         earlier.resize(rows, stop - start);
         store_.unpack({order_.data() + start, static_cast<size_t>(stop - start)}, earlier.data());
-        products.noalias() = earlier.transpose() * x;
+        products.resize(stop - start, x.cols());
+        multiply_transposed(earlier, x, products);
         for (size_t c = 0; c < fresh.size(); ++c)
             for (int place = start; place < std::min(stop, fresh[c].first + 1); ++place)
                 filled[c][static_cast<size_t>(place)] = products(place - start, static_cast<Index>(c));
@@ -97,7 +98,8 @@ void ProductCache::among(const std::vector<Index>& columns, Eigen::Ref<MatrixXd>
     if (lacking.empty()) return;
     MatrixXd x(store_.rows(), static_cast<Index>(columns.size()));
     store_.unpack(columns, x.data());
-    const MatrixXd computed = x.transpose() * x(Eigen::all, lacking);
+    MatrixXd computed(x.cols(), static_cast<Index>(lacking.size()));
+    multiply_transposed(x, MatrixXd(x(Eigen::all, lacking)), computed);
     for (size_t b = 0; b < lacking.size(); ++b) {
         out.col(lacking[b]) = computed.col(static_cast<Index>(b));
         out.row(lacking[b]) = computed.col(static_cast<Index>(b)).transpose();

@@ -9,20 +9,15 @@
 // another G (see bound/tighten.hpp), which is why nothing here asks for X.
 #pragma once
 
-#include <Eigen/Core>
 #include <cmath>
 #include <memory>
 
+#include "base/dense.hpp"
 #include "bound/column_rules.hpp"
 #include "bound/fixes.hpp"
 #include "bound/rounding.hpp"
 
 namespace parsifal {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using ConstMatrix = Eigen::Ref<const MatrixXd>;
-using ConstVector = Eigen::Ref<const VectorXd>;
 
 // What a support costs besides its fit.
 struct Terms {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cholesky.hpp"
+#include "base/dense.hpp"
 
 namespace parsifal {
 
@@ -169,14 +169,8 @@ double Relaxation::level_step(double full) {
 }
 
 bool Relaxation::solve_system() {
-    if (rhs_.rows() > large_system) {
-        if (!factorise(hessian_, alarm_)) return false;
-        solve_factorised(hessian_, rhs_);
-        return true;
-    }
-    factor_.compute(hessian_);
-    if (factor_.info() != Eigen::Success) return false;
-    factor_.solveInPlace(rhs_);
+    if (!cholesky(hessian_, alarm_)) return false;
+    solve_cholesky(hessian_, rhs_);
     return true;
 }
 

@@ -15,7 +15,6 @@
 // gamma), and the step is one in mu in place of tau.
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <vector>
 
 #include "base/alarm.hpp"
@@ -106,7 +105,6 @@ class Relaxation {
     std::vector<Index> active_;
     std::vector<signed char> kind_, previous_kind_, centre_kind_;
     MatrixXd hessian_, rhs_;
-    Eigen::LLT<MatrixXd> factor_;
     std::vector<double> scratch_;
     std::vector<std::pair<double, double>> pairs_;
     double rounding_ = 0;  // of the last smooth_dual

@@ -1,9 +1,9 @@
 #include "bound/signed_fit.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "base/dense.hpp"
 #include "bound/rounding.hpp"
 
 namespace parsifal {
@@ -52,10 +52,7 @@ class Active {
             if (active(a)) part.push_back(a);
         VectorXd w = VectorXd::Zero(b_.size());
         if (part.empty()) return w;
-        const Eigen::LDLT<MatrixXd> factor(MatrixXd(gram_(part, part)));
-        VectorXd u = factor.solve(VectorXd(b_(part)));
-        u += factor.solve(VectorXd(b_(part) - gram_(part, part) * u));
-        w(part) = u;
+        w(part) = solve_symmetric(gram_(part, part), b_(part));
         return w;
     }
 
@@ -98,9 +95,11 @@ SignedFit signed_fit(const MatrixXd& gram, const VectorXd& b, double yy, const s
     SignedFit out;
     const Position k = b.size();
     const auto size = static_cast<double>(k);
-    const Eigen::LLT<MatrixXd> factor(gram);
-    if (k > 0 && factor.info() != Eigen::Success) return out;
-    const MatrixXd inverse = k > 0 ? MatrixXd(factor.matrixL().solve(MatrixXd::Identity(k, k))) : MatrixXd();
+    MatrixXd factor = gram, inverse = MatrixXd::Identity(k, k);
+    if (k > 0) {
+        if (!cholesky(factor)) return out;
+        solve_lower(factor, inverse);
+    }
     // What the sums below round by comes to what the products are off by already, and so does the factorisation's
     // error.
     const double off = eps + 16 * (size + 8) * unit_roundoff;

@@ -1,11 +1,10 @@
 #include "bound/swap.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "base/cholesky.hpp"
+#include "base/dense.hpp"
 
 namespace parsifal {
 
@@ -115,8 +114,9 @@ void LocalSearch::fit_plain(const std::vector<Index>& support) {
     const VectorXd inverse_norm = system.diagonal().cwiseSqrt().cwiseInverse();
     system = inverse_norm.asDiagonal() * system * inverse_norm.asDiagonal();
     system.diagonal().array() += std::isfinite(q_.gamma) ? 1e-15 : 1e-13;
-    const Eigen::LLT<MatrixXd> factor(system);
-    inverse_ = factor.solve(MatrixXd(inverse_norm.asDiagonal()));
+    cholesky(system);
+    inverse_ = inverse_norm.asDiagonal();
+    solve_cholesky(system, inverse_);
     inverse_ = inverse_norm.asDiagonal() * inverse_;
     const VectorXd r_s = r_(support);
     w_ = inverse_ * r_s;
@@ -166,7 +166,7 @@ bool LocalSearch::refresh(const std::vector<Index>& support) {
     for (Index row = 0; row < q_.size(); row += block) {
         if (row > 0 && alarm_.rings()) return false;
         const Index rows = std::min(block, q_.size() - row);
-        q_columns_.middleRows(row, rows).noalias() = gram_s_.middleRows(row, rows) * inverse_;
+        multiply(gram_s_.middleRows(row, rows), inverse_, q_columns_.middleRows(row, rows));
     }
     beta_ = r_;
     h_ = squares_.array() + 1 / q_.gamma;

@@ -1,7 +1,5 @@
 #include "bound/tighten.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -16,7 +14,7 @@ bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
     MatrixXd a = gram;
     a.diagonal() -= d;
     a.diagonal().array() += static_cast<double>(d.size()) * unit;
-    return a.llt().info() == Eigen::Success;
+    return cholesky(a);
 }
 
 // Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
@@ -25,23 +23,23 @@ std::vector<bool> dependent(const MatrixXd& gram) {
     // Mostly there are none, which a factorisation says at a fraction of the price.
     MatrixXd less = gram;
     less.diagonal().array() -= 1e-8;
-    if (less.llt().info() == Eigen::Success) return mark;
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(gram);
-    for (Index e = 0; e < gram.rows() && eigen.eigenvalues()[e] < 1e-8; ++e)
+    if (cholesky(less)) return mark;
+    const auto [values, vectors] = spectrum(gram);
+    for (Index e = 0; e < gram.rows() && values[e] < 1e-8; ++e)
         for (Index j = 0; j < gram.rows(); ++j)
-            if (std::abs(eigen.eigenvectors()(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
+            if (std::abs(vectors(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
     return mark;
 }
 
 // What is left of G for the columns in `keep` once the others' part is taken out: G_KK - G_KB G_BB^+ G_BK.
 MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, const std::vector<Index>& other) {
     const MatrixXd block = gram(other, other), cross = gram(other, keep);
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(block);
-    const MatrixXd projected = eigen.eigenvectors().transpose() * cross;
+    const auto [values, vectors] = spectrum(block);
+    MatrixXd projected(block.rows(), cross.cols());
+    multiply_transposed(vectors, cross, projected);
     MatrixXd result = gram(keep, keep);
     for (Index e = 0; e < block.rows(); ++e)
-        if (eigen.eigenvalues()[e] > 1e-8)
-            result.noalias() -= projected.row(e).transpose() * projected.row(e) / eigen.eigenvalues()[e];
+        if (values[e] > 1e-8) result.noalias() -= projected.row(e).transpose() * projected.row(e) / values[e];
     return result;
 }
 
@@ -50,22 +48,20 @@ MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, 
 VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, const VectorXd& start, int max_newton,
                         const Alarm& alarm) {
     const Index m = gram.rows();
-    Eigen::LLT<MatrixXd> whole(gram);
-    if (whole.info() != Eigen::Success) return VectorXd::Zero(m);
+    MatrixXd factor = gram, inverse = MatrixXd::Identity(m, m), hessian;
+    if (!cholesky(factor)) return VectorXd::Zero(m);
+    solve_cholesky(factor, inverse);
     // G is at least e_j e_j' / (G^-1)_jj for every j, and hence at least the mean of these.
-    const VectorXd single = whole.solve(MatrixXd::Identity(m, m)).diagonal().cwiseInverse();
+    const VectorXd single = inverse.diagonal().cwiseInverse();
     if (!(single.minCoeff() > 1e-9)) return VectorXd::Zero(m);
     VectorXd d = 0.5 / static_cast<double>(m) * single, trial(m);
-    Eigen::LLT<MatrixXd> factor;
-    MatrixXd a(m, m), inverse(m, m), hessian(m, m);
     auto factorise = [&](const VectorXd& at) {
-        a = gram;
-        a.diagonal() -= at;
-        factor.compute(a);
-        return factor.info() == Eigen::Success;
+        factor = gram;
+        factor.diagonal() -= at;
+        return cholesky(factor);
     };
     auto barrier = [&](const VectorXd& at, double mu) {
-        return c.dot(at) / mu + 2 * factor.matrixLLT().diagonal().array().log().sum() + at.array().log().sum();
+        return c.dot(at) / mu + 2 * factor.diagonal().array().log().sum() + at.array().log().sum();
     };
     double mu = 1e-2;
     trial = 0.9 * start + 0.1 * d;
@@ -77,11 +73,14 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, const VectorXd&
     }
     for (int newton = 0; newton < max_newton && !alarm.rings(); ++newton) {
         const double value = barrier(d, mu);
-        inverse = factor.solve(MatrixXd::Identity(m, m));
+        inverse.setIdentity();
+        solve_cholesky(factor, inverse);
         hessian = inverse.cwiseAbs2();
         hessian.diagonal().array() += d.array().square().inverse();
         const VectorXd gradient = c / mu - inverse.diagonal() + d.cwiseInverse();
-        const VectorXd step = hessian.llt().solve(gradient);
+        VectorXd step = gradient;
+        cholesky(hessian);
+        solve_cholesky(hessian, step);
         const double slope = gradient.dot(step);
         bool moved = false;
         if (step.allFinite())

@@ -17,7 +17,7 @@ MatrixXd gram(const ConstMatrix& a, const ConstMatrix& b, const Team& team) {
     parallel_for(blocks.size(), team.worth(work < 1e7 ? 0 : kBytesWorthThreads), [&](std::size_t task) {
         const auto [i, j] = blocks[task];
         const Index rows = std::min(width, a.cols() - i), columns = std::min(width, b.cols() - j);
-        result.block(i, j, rows, columns).noalias() = a.middleCols(i, rows).transpose() * b.middleCols(j, columns);
+        multiply_transposed(a.middleCols(i, rows), b.middleCols(j, columns), result.block(i, j, rows, columns));
         if (symmetric && i != j) result.block(j, i, columns, rows) = result.block(i, j, rows, columns).transpose();
     });
     return result;
