@@ -17,20 +17,6 @@ bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
     return cholesky(a);
 }
 
-// Columns that take part in a linear dependency: u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
-std::vector<bool> dependent(const MatrixXd& gram) {
-    std::vector<bool> mark(static_cast<size_t>(gram.rows()), false);
-    // Mostly there are none, which a factorisation says at a fraction of the price.
-    MatrixXd less = gram;
-    less.diagonal().array() -= 1e-8;
-    if (cholesky(less)) return mark;
-    const auto [values, vectors] = spectrum(gram);
-    for (Index e = 0; e < gram.rows() && values[e] < 1e-8; ++e)
-        for (Index j = 0; j < gram.rows(); ++j)
-            if (std::abs(vectors(j, e)) > 1e-8) mark[static_cast<size_t>(j)] = true;
-    return mark;
-}
-
 // What is left of G for the columns in `keep` once the others' part is taken out: G_KK - G_KB G_BB^+ G_BK.
 MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, const std::vector<Index>& other) {
     const MatrixXd block = gram(other, other), cross = gram(other, keep);
@@ -104,6 +90,20 @@ VectorXd barrier_method(const MatrixXd& gram, const VectorXd& c, const VectorXd&
 
 }  // namespace
 
+// u'(G - diag(d))u >= 0 for a null vector u forces d = 0 on its support.
+Dependencies dependencies(const MatrixXd& gram) {
+    Dependencies found{std::vector<bool>(static_cast<size_t>(gram.rows()), false)};
+    // Mostly there are none, which a factorisation says at a fraction of the price.
+    MatrixXd less = gram;
+    less.diagonal().array() -= 1e-8;
+    if (cholesky(less)) return found;
+    const auto [values, vectors] = spectrum(gram);
+    for (; found.count < gram.rows() && values[found.count] < 1e-8; ++found.count)
+        for (Index j = 0; j < gram.rows(); ++j)
+            if (std::abs(vectors(j, found.count)) > 1e-8) found.involved[static_cast<size_t>(j)] = true;
+    return found;
+}
+
 VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int max_newton, double unit, double gamma,
                     const Alarm& alarm, const VectorXd* start) {
     const Index m = original.rows();
@@ -117,7 +117,7 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     const VectorXd inverse_norm = squared.cwiseSqrt().cwiseInverse();
     const MatrixXd gram = inverse_norm.asDiagonal() * original(nonzero, nonzero) * inverse_norm.asDiagonal();
 
-    const std::vector<bool> mark = dependent(gram);
+    const std::vector<bool> mark = dependencies(gram).involved;
     std::vector<Index> keep, other;
     for (Index a = 0; a < gram.rows(); ++a) (mark[static_cast<size_t>(a)] ? other : keep).push_back(a);
     if (keep.empty()) return d;

@@ -3,6 +3,8 @@
 // problem is the same problem for the Gram matrix S (G - diag(d)) S in the variables v_j / S_j.
 #pragma once
 
+#include <vector>
+
 #include "base/alarm.hpp"
 #include "bound/quadratic.hpp"
 
@@ -16,5 +18,12 @@ namespace parsifal {
 // diagonal that is known already, to begin with.
 VectorXd tightening(const ConstMatrix& gram, const ConstVector& weight, int max_newton, double unit, double gamma,
                     const Alarm& alarm = Alarm::never(), const VectorXd* start = nullptr);
+
+// Which of columns with this Gram matrix (of unit norm) take part in a linear dependency, and how many there are.
+struct Dependencies {
+    std::vector<bool> involved;
+    Index count = 0;
+};
+Dependencies dependencies(const MatrixXd& gram);
 
 }  // namespace parsifal

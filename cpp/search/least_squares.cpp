@@ -26,6 +26,8 @@ constexpr double tight_shrink = 0.95;
 // the node's point, relative to the one that gains most.
 constexpr int first_steps = 25, tight_steps = 8;
 constexpr double least_weight = 0.3;
+// Without a ridge: how many columns may be looked at for dependencies, and how many of these are decided one by one.
+constexpr Index most_independent = 500, most_dependencies = 8;
 // Columns whose cosine, ridge and all, is this near to one make sets that inner products hardly tell apart.
 constexpr double twin_distance = 1e-8;
 
@@ -52,7 +54,10 @@ FrameState LeastSquares::save(const Frame& frame) const {
 
 // Copies of columns have nothing to give, so that a frame of some has little to gain by a diagonal of its own.
 bool LeastSquares::can_tighten(const Frame& frame, Index live) const {
-    return live < rank_ && live <= tighten_at_most_ && live > 1 && !(copies_ && frame.tightened);
+    // Without a ridge a diagonal is what makes a relaxation, and there are no copies where there is one.
+    const Index most = frame.relaxes() ? tighten_at_most_ : most_independent;
+    const bool copies = copies_ && std::isfinite(root_.gamma);
+    return live < rank_ && live <= most && live > 1 && !(copies && frame.tightened);
 }
 
 bool LeastSquares::worth_narrowing(const Frame& frame, const Fixes& fix) const {
@@ -147,6 +152,33 @@ Index LeastSquares::first_branch(const Frame& frame, const Fixes& fix) const {
         if (fix[b] == 0) return b;
     }
     return -1;
+}
+
+// ---- Dependent columns
+
+Index LeastSquares::dependent(const Frame& frame, const Fixes& fix) const {
+    std::vector<Index> places, columns;
+    for (Index a = 0; a < frame.size(); ++a) {
+        if (fix[a] < 0) continue;
+        const Index j = frame.columns[static_cast<size_t>(a)], earlier = twin_[static_cast<size_t>(j)];
+        // One that repeats another: with it in, the other is in as well, and nothing is left to do.
+        if (fix[a] == 0 && earlier >= 0 && std::binary_search(columns.begin(), columns.end(), earlier)) return a;
+        places.push_back(a);
+        columns.push_back(j);
+    }
+    const auto live = static_cast<Index>(columns.size());
+    if (live > std::min(rank_, most_independent) || live < 2) return too_many;
+    MatrixXd gram = root_.among(columns);
+    const VectorXd squares = gram.diagonal();
+    for (size_t a = 0; a < places.size(); ++a)
+        if (fix[places[a]] == 0 && !(squares[static_cast<Index>(a)] > 0)) return places[a];
+    const VectorXd inverse_norm = squares.cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+    gram = inverse_norm.asDiagonal() * gram * inverse_norm.asDiagonal();
+    const Dependencies found = dependencies(gram);
+    if (found.count > most_dependencies) return too_many;
+    for (size_t a = 0; a < places.size(); ++a)
+        if (fix[places[a]] == 0 && found.involved[a]) return places[a];
+    return found.count > 0 || !can_tighten(frame, live) ? too_many : none;
 }
 
 // ---- Nodes

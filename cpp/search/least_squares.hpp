@@ -120,6 +120,11 @@ class LeastSquares {
     // the way of the node's completions, which inner products hardly tell. -1: none.
     Index first_branch(const Frame& frame, const Fixes& fix) const;
 
+    // Without a ridge there is a relaxation where no column that is not out depends on others. One that does and is
+    // free, to be decided first; `none` where there is none, `too_many` where deciding them leads nowhere.
+    static constexpr Index none = -1, too_many = -2;
+    Index dependent(const Frame& frame, const Fixes& fix) const;
+
   private:
     static constexpr Index most_walked = 5000;
 

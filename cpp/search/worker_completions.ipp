@@ -120,6 +120,45 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     return false;
 }
 
+// Whether a node without a relaxation is on the way to a frame that has one.
+template <NodeModel Model>
+bool Worker<Model>::approaches_relaxation(const Node<Frame>& node) const {
+    const Model& model = tree_.model();
+    if constexpr (requires { model.dependent(*node.frame, node.fix); })
+        return !node.frame->relaxes() && !node.frame->tightened &&
+               model.dependent(*node.frame, node.fix) != Model::too_many;
+    return false;
+}
+
+// Without a ridge columns that depend on each other are what stands between a node and a relaxation: one of them is
+// decided, or, where none is left, the node gets a frame that has one. False if neither can be.
+template <NodeModel Model>
+bool Worker<Model>::towards_relaxation(NodePtr& node, std::vector<NodePtr>& children) {
+    const Model& model = tree_.model();
+    if constexpr (requires { model.dependent(*node->frame, node->fix); }) {
+        if (tree_.halted() || !approaches_relaxation(*node)) return false;
+        const Index position = model.dependent(*node->frame, node->fix);
+        if (position == Model::none) {
+            node = reframe(std::move(node));
+            if (node) children.push_back(std::move(node));
+            return true;
+        }
+        const Index column = node->frame->columns[static_cast<size_t>(position)];
+        int empty = 0;
+        for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
+            Fixes fix = decide(*node, position, side);
+            if (possible(*node->frame, fix))
+                children.push_back(
+                    unrelaxed(node->frame, std::move(fix), {node->record, column, side}, node->depth + 1, node->bound));
+            else
+                ++empty;
+        }
+        if (empty == 2) note(*node, {node->record, column, 1}, RecordKind::dual_value, node->bound);
+        return true;
+    }
+    return false;
+}
+
 // Goes through the completions of a node; what takes too long is handed back as nodes: one column in, those before it
 // out.
 template <NodeModel Model>
@@ -130,7 +169,10 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
         const Gap& gap = tree_.options().gap;
         double closed = tree_.cutoff(), spent = 0;
         if (node->branch.empty()) {
-            Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, worker_detail::most_work);
+            // Below a node that much work has not closed, a relaxation is the better hope.
+            const bool again_hopeless = node->depth > 0 && approaches_relaxation(*node);
+            const double most = again_hopeless ? worker_detail::child_work : worker_detail::most_work;
+            Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, most);
             if (!answer.support.empty()) offer(node->fix, answer.support);
             node->bound = std::max(node->bound, answer.bound);
             closed = answer.closed_bound;
@@ -144,6 +186,7 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
                 open.push_back(std::move(node));
                 return open;
             }
+            if (towards_relaxation(node, open)) return open;
             node->branch = std::move(answer.branch);
             node->done = answer.done;
         }
