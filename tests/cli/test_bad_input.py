@@ -24,6 +24,7 @@ CASES = {
     "negative weights": ("a,w,y\n1,1,2\n2,-1,3\n3,1,1\n", ("--weights", "w"), "the weight 'w' is -1 in row 2"),
     "target dropped": (TABLE, ("--drop", "y"), "'y' is dropped but needed"),
     "nothing left": (TABLE, ("--drop", "a,b,c"), "has no columns left to choose from"),
+    "one column": ("y\n1\n2\n3\n", (), "has no columns to choose from beside y"),
     "k zero": (TABLE, ("--drop", "c", "-k", "0"), "k must be >= 1"),
     "gamma": (TABLE, ("--drop", "c", "--gamma", "strong"), "--gamma must be a number > 0 or auto, not 'strong'"),
     "negative gamma": (TABLE, ("--drop", "c", "--gamma", "-1"), "gamma must be a number > 0 (large means a weak"),

@@ -145,7 +145,9 @@ def encode(table: Table, recipe: Recipe) -> Encoded:
     """Apply a recipe to a table; errors name the column, the row and the option that helps."""
     roles = roles_of(table, recipe)
     if not roles.used:
-        raise InputError(f"{table.source.path} has no columns left to choose from; drop fewer")
+        if recipe.drop:
+            raise InputError(f"{table.source.path} has no columns left to choose from; drop fewer")
+        raise InputError(f"{table.source.path} has no columns to choose from beside {' and '.join(roles.reserved)}")
     first = {name: code_of(table, recipe, name) for name in roles.used}
     categorical = roles.categorical
     # Before rows are left out, so that a row's number is that of the file.
