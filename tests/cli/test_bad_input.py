@@ -14,7 +14,7 @@ CASES = {
     "no file": (None, (), "does not exist; check the name"),
     "empty": ("", (), "is empty; give a file with a header"),
     "header only": ("a,b,y\n", (), "has no rows"),
-    "ragged": ("a,b,y\n1,2,3\n1,2\n", (), "cannot be read"),
+    "ragged": ("a,b,y\n1,2,3\n1,2\n", (), "cannot be read: fields in its header: 3, in a row: 2 ('1,2'); give"),
     "text target": ("a,y\n1,low\n2,high\n", (), "the target 'y' is not a number in row 1 ('low')"),
     "constant target": ("a,y\n1,4\n2,4\n3,4\n", (), "the target 'y' is 4 in every row, so there is nothing to explain"),
     "unknown target": (TABLE, ("--target", "z"), "--target z is not a column of data.csv; its columns are a, b, c, y"),
