@@ -46,6 +46,7 @@ reads = [snapshot.reads for snapshot in history]
 _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(reads, [snapshot.objective for snapshot in history], "o-", color="#d9772b", label="best found")
 ax.plot(reads, [snapshot.lower_bound for snapshot in history], "o-", color="#1f6fb2", label="lower bound")
+ax.set_xticks(range(round(reads[0]), round(reads[-1]) + 1))
 ax.set_xlabel("reads of X")
 ax.set_ylabel("objective")
 ax.spines[["top", "right"]].set_visible(False)

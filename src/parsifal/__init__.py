@@ -34,7 +34,7 @@ from parsifal.proof.checker import check
 from parsifal.proof.choice import GroupCertificate, KernelCertificate
 
 if TYPE_CHECKING:
-    from parsifal import plots
+    from parsifal import plots, tabular
     from parsifal.estimators import NonlinearFeatures, SparseKernelRegressor, SparseRegressor, SparseRegressorCV
     from parsifal.kernels import KernelSolution, solve_groups, solve_kernels
     from parsifal.reporting import report
@@ -87,6 +87,7 @@ __all__ = [
     "solve",
     "solve_groups",
     "solve_kernels",
+    "tabular",
 ]
 
 # What needs scikit-learn or another library that takes its time is imported when it is first asked for.
@@ -101,6 +102,7 @@ _LAZY = {
     "report": "parsifal.reporting",
     "solve_groups": "parsifal.kernels",
     "solve_kernels": "parsifal.kernels",
+    "tabular": "parsifal.tabular",
 }
 
 

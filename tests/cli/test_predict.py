@@ -74,7 +74,8 @@ def test_predict_refuses_other_columns(run, refused, hitters: Path) -> None:
         "predict", "m.json", "level.csv", "--strict"
     )
     frame.assign(Hits=[None, *frame["Hits"][1:]]).to_csv("gap.csv", index=False)
-    assert "'Hits' has no value in row 1" in refused("predict", "m.json", "gap.csv", "--strict")
+    words = "'Hits' has no value in row 1; fill it, leave the row out, or fit with --impute median"
+    assert words in refused("predict", "m.json", "gap.csv", "--strict")
 
 
 def test_rows_that_cannot_be_predicted_get_nothing(run, json_of, hitters: Path) -> None:

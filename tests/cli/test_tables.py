@@ -77,6 +77,20 @@ def test_it_is_said_before_the_result_and_in_every_file(run, messy: pd.DataFrame
     assert recipe.drop_missing
 
 
+def test_how_target_and_weights_are_written_is_said_in_every_file(run) -> None:
+    rows = [
+        f'{i * 7 % 30},{i * 11 % 17},"€{1000 + 35 * i:,}",2020-01-{1 + i % 28:02},{10 + i % 4} %' for i in range(30)
+    ]
+    Path("prices.csv").write_text("\n".join(["a,b,price,sold,share", *rows]), encoding="utf-8")
+    words = ("-k", 1, "--certificate", "p.npz", "--report", "r.html", "--report-time", 0)
+    run("fit", "prices.csv", "-t", "price", "--weights", "share", *words)
+    fact = "price (with € and thousands separated by ,), share (with %)"
+    assert f"text read as numbers: {fact}" in run("check", "p.npz", "prices.csv").stdout.splitlines()
+    assert fact in Path("r.html").read_text(encoding="utf-8")
+    run("fit", "prices.csv", "-t", "sold", *words)
+    assert "dates as days since 1970-01-01: sold" in run("check", "p.npz", "prices.csv").stdout.splitlines()
+
+
 def test_check_and_predict_follow_the_same_rules(run, json_of, messy: pd.DataFrame) -> None:
     run(*FIT, "--out", "m.json", "--certificate", "p.npz")
     lines = run("check", "p.npz", "messy.csv").stdout.splitlines()
@@ -134,6 +148,8 @@ def test_other_commands_do_the_same(run, messy: pd.DataFrame, command: str) -> N
 def test_a_size_beyond_the_features_is_all_of_them(run, messy: pd.DataFrame) -> None:
     result = run("fit", "messy.csv", "-t", "y", "-k", 50)
     assert "there are 6 features only, so k is 6" in result.stderr
+    words = ("--drop", '"town, place",name,sold,price,tax')
+    assert "there is 1 feature only, so k is 1" in run("fit", "messy.csv", "-t", "y", "-k", 2, *words).stderr
     words = ("--drop", "column1,name,sold,price,tax", "--drop", '"town, place"', "--drop-missing", "--strict")
     assert (
         "k = 50, but X has 1 feature(s); choose k <= 1"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import parsifal as pf
+from parsifal.proof.certificate import fingerprint
 
 SEEDS = range(6)
 
@@ -245,3 +246,60 @@ def test_an_objective_that_no_kernel_has_is_refused(way: str) -> None:
     result = pf.check(forged, kernels, y)
     assert not result
     assert "cannot be known" in result.reason
+
+
+def test_rows_without_weight_have_no_say_in_the_units() -> None:
+    """Beside the largest entry of column 0, whose row counts for nothing, the others are subnormal numbers."""
+    a, b, low, high, gamma = 1.23456789012345, 1.98765432109876, 2.0**-290, 2.0**765, 2.0**637
+    X, y = np.array([[a * low, 0.0], [b * low, 0.0], [high, 1.0]]), np.array([a, b, 0.0])
+    # As a subnormal number the column does not fit y.
+    column = np.ldexp(np.ldexp(X[:2, 0], -765), 765 + 290)
+    w = float(column @ y[:2] / (column @ column + 2.0**-57))
+    alpha = y[:2] - column * w
+    half = 0.5 * float(y @ y)
+    none = np.zeros(0, dtype=np.int64)
+    one = np.zeros(1, dtype=np.int64)
+    certificate = pf.GroupCertificate(
+        rows=3,
+        columns=2,
+        group_offset=np.arange(3),
+        group_column=np.arange(2),
+        k=1,
+        price=np.zeros(2),
+        gamma=gamma,
+        sample_weight=np.array([1.0, 1.0, 0.0]),
+        forced_in=none,
+        forced_out=none,
+        support=one + 1,
+        coef=np.zeros(1),
+        objective=half,
+        lower_bound=0.45 * float(alpha @ alpha),
+        complete=True,
+        fingerprint=float(fingerprint(np.array([low * float(column @ alpha), 0.0]))),
+        parent=one - 1,
+        choice=one - 1,
+        side=one,
+        frame=one - 1,
+        coef_offset=np.arange(2),
+        coef_index=one,
+        coef_value=np.array([w / low]),
+        fixed_offset=np.zeros(2, dtype=np.int64),
+        fixed_choice=none,
+        frame_offset=one,
+        frame_group=none,
+        diagonal_offset=one,
+        diagonal=np.zeros(0),
+    )
+    optimum = 0.5 / (low * low * gamma)
+    assert certificate.lower_bound > 100 * optimum
+    assert not pf.check(certificate, X, y)
+    assert not pf.check(certificate, X, y, exact=True)
+
+
+def test_what_was_asked_is_said(group_case: tuple[dict[str, Any], pf.KernelSolution]) -> None:
+    given, sol = group_case
+    text = str(sol.certificate)
+    assert ("groups 0, 9 forced out" in text) == ("force_out" in given)
+    assert ("group 6 forced in" in text) == ("force_in" in given)
+    assert ("penalties from" in text) == ("penalty" in given)
+    assert ("rows weighted from" in text) == ("sample_weight" in given)

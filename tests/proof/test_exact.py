@@ -366,3 +366,19 @@ def test_the_two_checks_agree(name: str, case: Case, proof: Certificate) -> None
         mutant = replace(proof, **{name: changed(array, at, value)})
         ordinary, precise = (pf.check(mutant, case.X, case.y, exact=exact) for exact in (False, True))
         assert ordinary.valid == precise.valid, (at, value, ordinary.reason, precise.reason)
+
+
+@pytest.mark.parametrize("kind", ["coo_matrix", "csc_matrix"])
+def test_entries_that_are_stored_twice_are_added_as_doubles(kind: str) -> None:
+    """100 + 100 is not -56, as it is in int8."""
+    rows, columns = np.array([0, 0, 3, 1, 2]), np.array([0, 0, 0, 1, 1])
+    values = np.array([100, 100, 5, 3, 4], dtype=np.int8)
+    start = np.array([0, 3, 5])
+    given = (values, (rows, columns)) if kind == "coo_matrix" else (values, rows, start)
+    X = getattr(sp, kind)(given, shape=(4, 2))
+    y, dense = np.array([1.0, 2.0, -1.0, 0.5]), np.array([[200.0, 0.0], [0.0, 3.0], [0.0, 4.0], [5.0, 0.0]])
+    proof = pf.solve(dense, y, k=1, gamma=1.0).certificate
+    wrapped = pf.solve(np.where(dense == 200.0, -56.0, dense), y, k=1, gamma=1.0).certificate
+    for exactly in (False, True):
+        assert pf.check(proof, X, y, exact=exactly)
+        assert not pf.check(wrapped, X, y, exact=exactly)

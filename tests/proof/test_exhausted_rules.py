@@ -227,3 +227,82 @@ def test_a_column_of_zeros_is_in_every_span() -> None:
     assert forced.objective < found.objective
     assert forced.check(X, y)
     assert forced.check(X, y, exact=True)
+
+
+def test_prices_round_where_they_are_all_there_is() -> None:
+    """Beside prices y is next to nothing: elimination adds up prices, in sums that round with their size."""
+    price = np.array(
+        [
+            0.1924909371860774,
+            0.012954832764075075,
+            0.008779561414239863,
+            0.02614896646402834,
+            0.011047329777079076,
+            0.06017757238894327,
+            0.39707435362245685,
+        ]
+    )
+    best, p = ints(1, 2, 3, 4, 5), price.size
+    paid = sum(map(Fraction, price[best].tolist()))
+    for seed in range(30):
+        rng = np.random.default_rng([7, seed])
+        X, y = rng.standard_normal((9, p)), 10 ** rng.uniform(-9.5, -8.3) * rng.standard_normal(9)
+        plain = Exhaustible(X, y, p, 1e6)
+        optimum = plain.exact.values(1e6)[tuple(best.tolist())] + paid
+        claim = float(optimum)
+        while Fraction(claim) <= optimum:
+            claim = math.nextafter(claim, 1.0)
+        # At least five columns: the cheapest five.
+        certificate = plain.certificate(
+            claim,
+            support=best,
+            coef=np.zeros(5),
+            objective=float(paid + Fraction(float(y @ y)) / 2),
+            price=price,
+            row_offset=ints(0, p),
+            row_column=np.arange(p),
+            row_coef=-np.ones(p, dtype=np.int64),
+            row_upper=ints(-5),
+        )
+        refuse(certificate, X, y, "exhausted record", "above the objective")
+
+
+def forced_and_dependent(
+    X: np.ndarray, y: np.ndarray, objective: float, coef: list[float], **asked: Any
+) -> Certificate:
+    """A certificate without a ridge about all supports, independent or not, with column 0 in."""
+    return Exhaustible(X, y, 2, math.inf).certificate(
+        objective,
+        objective=objective,
+        coef=np.array(coef),
+        forced_in=ints(0),
+        independence=0.0,
+        **asked,
+    )
+
+
+def test_a_column_in_the_span_lends_its_sign() -> None:
+    """Column 1 is the opposite of column 0: with both, any coefficient is one of the right signs."""
+    X, y = np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([-1.0, 1.0])
+    asked: dict[str, Any] = {"support": ints(0), "sign": ints(1, 1)}
+    false = forced_and_dependent(X, y, 1.0, [0.0], **asked)
+    refuse(false, X, y, "exhausted record")
+    assert not pf.check(false, X, y, exact=True)
+    true = replace(false, lower_bound=0.5)
+    assert pf.check(true, X, y, exact=True)
+
+
+def test_a_column_in_the_span_makes_a_support_allowed() -> None:
+    """Two columns at least: column 1 adds nothing to column 0 but the number, and column 2 costs more."""
+    X, y = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), np.array([1.0, 0.0, 1.0])
+    rows: dict[str, Any] = {
+        "row_offset": ints(0, 3),
+        "row_column": ints(0, 1, 2),
+        "row_coef": ints(-1, -1, -1),
+        "row_upper": ints(-2),
+    }
+    false = forced_and_dependent(X, y, 1.5, [1.0, 0.0], support=ints(0, 2), price=np.array([0.0, 0.0, 1.0]), **rows)
+    refuse(false, X, y, "exhausted record")
+    assert not pf.check(false, X, y, exact=True)
+    true = replace(false, lower_bound=0.5)
+    assert pf.check(true, X, y, exact=True)

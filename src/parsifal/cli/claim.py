@@ -11,6 +11,7 @@ from parsifal.arrays import IntArray
 from parsifal.cli.job import adjusted_columns
 from parsifal.proof.certificate import Certificate
 from parsifal.tabular import Encoded, Recipe, Remark, Table
+from parsifal.tabular.encoding import code_of
 from parsifal.tabular.names import printable
 
 _SHOWN = 10
@@ -49,13 +50,16 @@ def encoding_facts(recipe: Recipe, table: Table, encoded: Encoded, remarks: Sequ
         facts.append(("columns left out", few([_with_reason(name, reasons) for name in recipe.drop])))
     if recipe.weights is not None:
         facts.append(("weights of the rows", f"column {recipe.weights}"))
+    # What is explained and what weighs the rows may be written as text, too.
+    reserved = [code_of(table, recipe, name) for name in (recipe.target, recipe.weights) if name is not None]
+    codes = (*reserved, *encoded.codes)
     categorical = [code.name for code in encoded.codes if code.levels is not None]
     if categorical:
         facts.append(("one-hot encoded", few(categorical)))
-    written = [f"{code.name} ({code.form})" for code in encoded.codes if code.form is not None]
+    written = [f"{code.name} ({code.form})" for code in codes if code.form is not None]
     if written:
         facts.append(("text read as numbers", few(written)))
-    days = [code.name for code in encoded.codes if code.days]
+    days = [code.name for code in codes if code.days]
     if days:
         facts.append(("dates as days since 1970-01-01", few(days)))
     for rule in dict.fromkeys(one.rule for one in remarks if one.column is None):

@@ -48,8 +48,8 @@ def fit(
     ridge = o.gamma_of(gamma)
     job = start(context, output, data, target, options=table, force=force, files=files)
     if k is not None and k > len(job.names) and not table.strict:
-        output.note(f"there are {len(job.names)} features only, so k is {len(job.names)}")
         k = len(job.names)
+        output.note(f"there {'is 1 feature' if k == 1 else f'are {k} features'} only, so k is {k}")
     with Live(output) as live:
         model = SparseRegressor(
             k=k,

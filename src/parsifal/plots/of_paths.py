@@ -176,7 +176,7 @@ def ranking(best: Ranking, *, ax: Axes | None = None) -> Axes:
     if np.isfinite(best.lower_bound):
         rest = 100 * (best.lower_bound - value[0]) / unit
         ax.axhline(rest, color=COLOURS[1], ls="--", lw=1.2)
-        note(ax, 1, rest, "every other support is above", COLOURS[1], offset=(0, 4))
+        note(ax, 1, rest, "every other support is above", COLOURS[1], offset=(0, 7))
     ax.set(xlabel="rank", ylabel="worse than the best, %", title="How unique is the best support?")
     ax.set_ylim(bottom=0)
     whole_numbers(ax)

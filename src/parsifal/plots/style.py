@@ -121,7 +121,8 @@ def label_ends(ax: Axes, x: float, ends: list[tuple[float, str, Any]]) -> None:
             fontsize=8,
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4, "shrinkA": 0, "shrinkB": 3},
+            # To the middle of the left edge: to the middle of the name it would cross its neighbours.
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 3},
         )
 
 

@@ -145,7 +145,7 @@ def _check_twins(c: Certificate, data: Scaled) -> None:
         named = np.isin([later, earlier], c.row_column).any()
         require(not named, f"twins {earlier} and {later}: a side constraint names one of them")
         require(data.price[later] == data.price[earlier], f"twins {earlier} and {later} differ in price")
-        first, second = data.X.unscaled(earlier), data.X.unscaled(later)
+        first, second = (data.X.unscaled(np.array([j])) for j in (earlier, later))
         equal, opposite = np.array_equal(first, second), np.array_equal(first, -second)
         require(equal or opposite, f"columns {earlier} and {later} are called twins but differ")
         signs = int(data.sign[earlier]), int(data.sign[later])

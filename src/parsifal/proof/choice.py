@@ -90,13 +90,34 @@ class Choice(Filed):
     def __str__(self) -> str:
         m = int(self.price.size)
         size = f"at most {self.k}" if self.k < m else "any number"
+        sides = (("in", self.forced_in), ("out", self.forced_out))
+        forced = " and ".join(f"{self._some(index)} forced {side}" for side, index in sides if index.size)
         claim = (
-            f"no choice of {size} of {m} {self.items} has an objective below {self.lower_bound:.10g} "
-            f"(gamma {self.gamma:.6g}); this one has {self.objective:.10g}"
+            f"no choice of {size} of {m} {self.items}{f', with {forced},' if forced else ''} "
+            f"has an objective below {self.lower_bound:.10g} "
+            f"(gamma {self.gamma:.6g}{self._asked}); this one has {self.objective:.10g}"
         )
         if not self.complete:
             return claim + " (the proof was larger than its limit and was dropped)"
         return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+
+    def _some(self, index: IntArray) -> str:
+        """The first of these items by number, and how many there are if these are not all."""
+        shown = ", ".join(str(j) for j in index[:5])
+        more = f", ... ({index.size} in all)" if index.size > 5 else ""
+        return f"{self.items[:-1] if index.size == 1 else self.items} {shown}{more}"
+
+    @property
+    def _asked(self) -> str:
+        """Prices and weights in words."""
+        words = ""
+        if np.any(self.price):
+            low, high = self.price.min(), self.price.max()
+            range_ = f"penalty {low:.6g} each" if low == high else f"penalties from {low:.6g} to {high:.6g}"
+            words += f", {range_}"
+        if self.sample_weight.size:
+            words += f", rows weighted from {self.sample_weight.min():.6g} to {self.sample_weight.max():.6g}"
+        return words
 
     def _heading(self) -> dict[str, npt.NDArray[Any]]:
         return {**super()._heading(), "items": np.asarray(self.kind)}

@@ -79,11 +79,11 @@ class Columns:
             block = _dense(self._X[rows][:, index])
         return np.asarray(block * np.ldexp(1.0, self._pending[index]))
 
-    def unscaled(self, j: int) -> FloatArray:
-        """Column j as it was given."""
+    def unscaled(self, index: IntArray) -> FloatArray:
+        """The columns of this index as they were given."""
         if self._design is not None:
-            return np.asarray(self._design.columns(np.array([j])), dtype=np.float64)
-        return _dense(self._given[:, [j]])
+            return np.asarray(self._design.columns(index), dtype=np.float64)
+        return _dense(self._given[:, index])
 
     def transpose_times(self, v: FloatArray) -> FloatArray:
         """X'v for the scaled X."""
@@ -139,7 +139,7 @@ def _matrix(X: Any) -> Any:
     if hasattr(type(X), "tocsc"):
         require(len(X.shape) == 2, f"X has shape {X.shape}, a matrix is needed")
         require(X.dtype.kind in "fiub", f"X holds {X.dtype}, not real numbers")
-        X = X.tocsc().astype(np.float64)  # a copy
+        X = X.astype(np.float64).tocsc(copy=True)  # as doubles first: entries stored twice are added up
         X.sum_duplicates()
         return X
     try:

@@ -103,6 +103,8 @@ class Completions(Supports):
         self.one_by_one(inside, spread.unclear, free, room)
         # A set that takes off more, its price paid, is a support below the target.
         most = total(spread.rest, -2 * self.target, 2 * self.data.price_of(inside))
+        # Below zero, where what is in is no support itself, prices bring it back, in sums that round with its size.
+        most = total(most, 64 * spread.spare * min(most, 0.0))
         self.explore(inside, spread.columns, spread.b, spread.G, most, room)
 
     def one_by_one(self, inside: IntArray, some: IntArray, free: IntArray, room: int) -> None:

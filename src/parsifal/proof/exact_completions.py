@@ -182,6 +182,13 @@ class ExactCompletions:
         if room < 0 or not self.settle(inside) or room == 0:
             return
         pivot, rest, squares = self.eliminate(inside, free)
+        if not self.share and (self.rows.rows or any(self.sign[j] for j in inside)):
+            # A column in the span of those that are in fits nothing better, but with it a support may be allowed, or
+            # the others have other signs.
+            for at, j in enumerate(free):
+                if squares[at] <= 0:
+                    others = [i for place, i in enumerate(free) if place > at or squares[place] > 0]
+                    self.place([*inside, j], others, room - 1)
         kept = [
             at
             for at, j in enumerate(free)

@@ -119,7 +119,9 @@ def _entries(X: Any) -> npt.NDArray[Any]:
         mixed = values.dtype == object and kinds <= set("biuf")
         return np.array(X.to_numpy(dtype=np.float64) if mixed else values, subok=False)
     if hasattr(X, "toarray"):
-        return np.array(X.toarray(), subok=False)
+        real = getattr(getattr(X, "dtype", None), "kind", "O") in "biuf"
+        # Entries that are stored twice are added up, as doubles.
+        return np.array((X.astype(np.float64) if real else X).toarray(), subok=False)
     if not hasattr(X, "dtype") and callable(getattr(X, "columns", None)):
         return np.array(X.columns(np.arange(int(X.shape[1]))), subok=False)
     return np.array(X, subok=False)

@@ -26,6 +26,7 @@ _LARGEST = 2.0**400  # of a residual, scaled; the allowance for underflow counts
 _MOST_TIGHTENED = 8000  # columns of a frame with a diagonal, whose Gram matrix is made
 _MOST_FRAMES = 32  # held at a time
 _TINY, _HIGHEST_PRICE = 2.0**-900, 2.0**1000
+_NONE = 1 << 20  # a power of two that no double has
 
 
 def plain_groups(certificate: GroupCertificate) -> GroupCertificate:
@@ -64,16 +65,14 @@ class Members:
         )
         used = np.unique(c.group_column)
         require(columns.finite[used].all(), "X holds a non-finite number")
-        block = columns.take(used)
         root = weighted_rows(c)
-        if root is not None:
-            block = root[:, None] * block
-        # Once more, now that the rows have their weights.
-        largest = np.abs(block).max(axis=0, initial=0.0)
-        more = np.where(largest > 0, 1 - np.frexp(np.where(largest > 0, largest, 1.0))[1], 0).astype(np.int64)
+        if root is None:
+            block, exponent = columns.take(used), columns.exponent[used]
+        else:
+            block, exponent = _weighted(columns.unscaled(used), root)
         at = np.searchsorted(used, c.group_column)
-        self.block: FloatArray = np.ldexp(block, more)[:, at]
-        self.exponent: IntArray = (columns.exponent[used] + more)[at]
+        self.block: FloatArray = block[:, at]
+        self.exponent: IntArray = exponent[at]
         self.shape = self.block.shape
         self.norms: FloatArray = np.linalg.norm(self.block, axis=0)
         self.finite = np.ones(at.size, dtype=bool)
@@ -81,6 +80,21 @@ class Members:
     def take(self, index: IntArray) -> FloatArray:
         """The columns of this index, scaled."""
         return self.block[:, index]
+
+
+def _weighted(block: FloatArray, root: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The rows times their roots, every column times a power of two that brings it to the size of one; and the powers.
+
+    Columns are scaled when the rows have their weights: entries of rows with little weight may be so large that the
+    others would underflow beside them. Mantissas are multiplied, so that nothing does before.
+    """
+    digits, power = np.frexp(block)
+    root_digits, root_power = np.frexp(root)
+    digits = root_digits[:, None] * digits
+    more, power = np.frexp(digits)[1], power + root_power[:, None]
+    highest = np.max(power + more, axis=0, where=digits != 0, initial=-_NONE)
+    exponent = np.where(highest > -_NONE, 1 - highest, 0).astype(np.int64)
+    return np.ldexp(digits, power + exponent), exponent
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,7 +107,7 @@ def bounds(history: Sequence[Progress]) -> Picture:
         f"the lower bound {lower[-1]:.6g}, a gap of {last.gap:.1e}; the first bound was {lower[0]:.6g}."
     )
     log = seconds[-1] / seconds[0] > 100
-    x = (seconds[0], seconds[-1]) if seconds[-1] > seconds[0] else (0.0, 2 * seconds[-1])
+    x = (seconds[0] if log else 0.0, seconds[-1] if len(kept) > 1 else 2 * seconds[-1])
     picture = frame("bounds", "Objective and lower bound over time", words, x, padded(upper + lower), log_x=log)
     picture.axes(x_label="seconds", y_label="objective")
     picture.line(seconds, upper, "c1", steps=True)

@@ -100,7 +100,8 @@ class ColumnCode:
             if self.fill is not None:
                 values = np.where(bad, self.fill, values)
             elif skip is None:
-                raise missing(self.name, values, bad)
+                # The columns are settled by now, so leaving this one out is no way.
+                raise missing(self.name, values, bad, "fill it, leave the row out, or fit with --impute median")
             else:
                 skip |= bad
         if self.levels is not None:
@@ -145,7 +146,9 @@ def encode(table: Table, recipe: Recipe) -> Encoded:
     """Apply a recipe to a table; errors name the column, the row and the option that helps."""
     roles = roles_of(table, recipe)
     if not roles.used:
-        raise InputError(f"{table.source.path} has no columns left to choose from; drop fewer")
+        if recipe.drop:
+            raise InputError(f"{table.source.path} has no columns left to choose from; drop fewer")
+        raise InputError(f"{table.source.path} has no columns to choose from beside {' and '.join(roles.reserved)}")
     first = {name: code_of(table, recipe, name) for name in roles.used}
     categorical = roles.categorical
     # Before rows are left out, so that a row's number is that of the file.
@@ -329,13 +332,12 @@ def _sorted_levels(levels: list[str]) -> list[str]:
         return sorted(levels)
 
 
-def missing(name: str, column: Column, empty: Rows) -> DataError:
+def missing(name: str, column: Column, empty: Rows, remedy: str | None = None) -> DataError:
     count, row = int(empty.sum()), int(np.flatnonzero(empty)[0])
     more = "" if count == 1 else f" and in {count - 1} more"
     what = "is infinite" if column.dtype.kind == "f" and np.isinf(column[row]) else "has no value"
-    return DataError(
-        f"column {name!r} {what} in row {row + 1}{more}; use --impute median, --drop-missing or --drop {name}"
-    )
+    remedy = f"use --impute median, --drop-missing or --drop {name}" if remedy is None else remedy
+    return DataError(f"column {name!r} {what} in row {row + 1}{more}; {remedy}")
 
 
 def _check_numbers(name: str, column: Column) -> None:

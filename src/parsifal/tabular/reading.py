@@ -166,7 +166,7 @@ def _read(path: Path, given: Dialect, sheet: str | None, target: str | None) -> 
         words = "give its encoding, for instance --encoding latin-1"
         raise DataError(f"{path} is not {given.encoding or 'UTF-8'} text; {words}") from None
     except _ANY as error:
-        raise DataError(f"{path} cannot be read: {_first_line(error)}") from error
+        raise DataError(f"{path} cannot be read: {_reason(error)}") from error
     rows = len(columns[0]) if columns else 0
     if rows == 0:
         raise DataError(f"{path} has no rows; give a file with a header and at least two rows")
@@ -220,6 +220,13 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")
+def _reason(error: BaseException) -> str:
+    text = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    uneven = re.search(r"Expected (\d+) columns, got (\d+): (.*)", text)
+    if uneven is None:
+        return text
+    header, fields, row = uneven.groups()
+    return (
+        f"fields in its header: {header}, in a row: {fields} ({row[:60]!r}); give every row as many, and no lines "
+        "above the header"
+    )

@@ -215,7 +215,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _in_python(words: str) -> str:
     """An error of the command line, in words of Python."""
-    words = re.sub(r"use --impute median, --drop-missing or --drop .*", "fit with impute='median', or fill it", words)
+    gaps = "use --impute median, --drop-missing or --drop .*|fill it, leave the row out, or fit with --impute median"
+    words = re.sub(gaps, "fit with impute='median', or fill it", words)
     return words.replace("correct it or leave the row out", "correct it, or fit with unknown='ignore'")
 
 
