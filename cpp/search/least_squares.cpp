@@ -181,6 +181,13 @@ Index LeastSquares::dependent(const Frame& frame, const Fixes& fix) const {
     return found.count > 0 || !can_tighten(frame, live) ? too_many : none;
 }
 
+bool LeastSquares::repeats(const Frame& frame, const Fixes& fix, Index position) const {
+    std::vector<Index> in;
+    for (Index a = 0; a < fix.size(); ++a)
+        if (fix[a] > 0 && a != position) in.push_back(frame.columns[static_cast<size_t>(a)]);
+    return data_.dependent(in, frame.columns[static_cast<size_t>(position)]);
+}
+
 // ---- Nodes
 
 LeastSquaresSolver::LeastSquaresSolver(const LeastSquares& model, const Frame& frame, const Alarm& alarm)

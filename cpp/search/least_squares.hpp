@@ -124,6 +124,8 @@ class LeastSquares {
     // free, to be decided first; `none` where there is none, `too_many` where deciding them leads nowhere.
     static constexpr Index none = -1, too_many = -2;
     Index dependent(const Frame& frame, const Fixes& fix) const;
+    // Whether a column is in the span of the others that are in: then no support with all of them counts.
+    bool repeats(const Frame& frame, const Fixes& fix, Index position) const;
 
   private:
     static constexpr Index most_walked = 5000;

@@ -146,12 +146,16 @@ bool Worker<Model>::towards_relaxation(NodePtr& node, std::vector<NodePtr>& chil
         const Index column = node->frame->columns[static_cast<size_t>(position)];
         int empty = 0;
         for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
+            const Decision decision{node->record, column, side};
             Fixes fix = decide(*node, position, side);
-            if (possible(*node->frame, fix))
-                children.push_back(
-                    unrelaxed(node->frame, std::move(fix), {node->record, column, side}, node->depth + 1, node->bound));
-            else
+            if (!possible(*node->frame, fix)) {
                 ++empty;
+            } else if (side > 0 && model.repeats(*node->frame, fix, position)) {
+                note(*node, decision, RecordKind::exhausted, tree_.cutoff());
+                tree_.prune(tree_.cutoff());
+            } else {
+                children.push_back(unrelaxed(node->frame, std::move(fix), decision, node->depth + 1, node->bound));
+            }
         }
         if (empty == 2) note(*node, {node->record, column, 1}, RecordKind::dual_value, node->bound);
         return true;
@@ -170,8 +174,8 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
         double closed = tree_.cutoff(), spent = 0;
         if (node->branch.empty()) {
             // Below a node that much work has not closed, a relaxation is the better hope.
-            const bool again_hopeless = node->depth > 0 && approaches_relaxation(*node);
-            const double most = again_hopeless ? worker_detail::child_work : worker_detail::most_work;
+            const bool hopeless = node->depth > 0 && approaches_relaxation(*node);
+            const double most = hopeless ? worker_detail::child_work : worker_detail::most_work;
             Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, most);
             if (!answer.support.empty()) offer(node->fix, answer.support);
             node->bound = std::max(node->bound, answer.bound);

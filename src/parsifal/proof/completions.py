@@ -77,6 +77,9 @@ class Completions(Supports):
         That is the target, or less if not strict.
         """
         inside, free = np.flatnonzero(fix == 1), np.flatnonzero(fix == 0)
+        # Nor do supports with more columns count then.
+        if not self.independent(inside):
+            return self.target
         self.go_through(inside, free, self.c.k - inside.size)
         return self.target
 
