@@ -104,14 +104,13 @@ nb::dict run(const Held& q, ConstFix fix, ConstVector w, ConstVector diagonal, c
     Listener listener{poll, nullptr};
     {
         nb::gil_scoped_release release;
-        std::function<void(const TreeState&)> keep;
+        SearchCalls calls{.poll = std::ref(listener), .state = state.is_none() ? nullptr : &before};
         if (!save.is_none())
-            keep = [&](const TreeState& now) {
+            calls.save = [&](const TreeState& now) {
                 nb::gil_scoped_acquire acquire;
                 save(to_dict(now));
             };
-        r = search(q.survivors(), fix, w, diagonal, twin, objective, options, std::ref(listener),
-                   state.is_none() ? nullptr : &before, keep, data);
+        r = search(q.survivors(), fix, w, diagonal, twin, objective, options, calls, data);
     }
     if (listener.raised) std::rethrow_exception(listener.raised);
     return result_dict(r);

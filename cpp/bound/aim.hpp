@@ -1,6 +1,7 @@
 // What the relaxation of a node is asked for, and what it answers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 namespace parsifal {
@@ -12,6 +13,12 @@ struct Aim {
     double tolerance;
     double slack = 0;
     int max_solves;
+
+    // Converged, or near enough to know that this node must be branched on.
+    bool reached(double primal, double bound) const {
+        const double enough = slack > 0 ? std::max(tolerance, slack * (cutoff - primal)) : tolerance;
+        return primal - bound <= enough;
+    }
 };
 
 enum class Stop { converged, cutoff, stalled };

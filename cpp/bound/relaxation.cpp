@@ -275,10 +275,7 @@ bool Relaxation::finished(const Aim& aim) {
         result_.stop = Stop::cutoff;
         return true;
     }
-    // Converged, or near enough to know that this node must be branched on.
-    const double enough =
-        aim.slack > 0 ? std::max(aim.tolerance, aim.slack * (aim.cutoff - result_.primal)) : aim.tolerance;
-    if (result_.primal - result_.bound <= enough) {
+    if (aim.reached(result_.primal, result_.bound)) {
         result_.stop = Stop::converged;
         return true;
     }

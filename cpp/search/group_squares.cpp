@@ -146,7 +146,7 @@ SearchResult search_groups(const Quadratic& root, const Groups& groups, const Co
     live.diagonal = diagonal(columns);
     live.tightened = (live.diagonal.array() > 0).any();
     const std::vector<Index> twin(static_cast<size_t>(groups.size()), -1);
-    return search_tree(model, live, fix(live.columns), twin, objective, options, poll, nullptr, nullptr);
+    return search_tree(model, live, fix(live.columns), twin, objective, options, {.poll = poll});
 }
 
 }  // namespace parsifal

@@ -7,8 +7,7 @@ namespace parsifal {
 
 SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
-                    const std::function<bool(const SearchState&)>& poll, const TreeState* state,
-                    const std::function<void(const TreeState&)>& save, const Data& data) {
+                    const SearchCalls& calls, const Data& data) {
     const LeastSquares model(root, options.rank, options.tighten_at_most, twin, data);
     FrameState live;
     for (Index j = 0; j < root.size(); ++j)
@@ -16,7 +15,7 @@ SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVecto
     live.w = w(live.columns);
     live.diagonal = diagonal(live.columns);
     live.tightened = (live.diagonal.array() > 0).any();
-    return search_tree(model, live, fix(live.columns), twin, objective, options, poll, state, save);
+    return search_tree(model, live, fix(live.columns), twin, objective, options, calls);
 }
 
 }  // namespace parsifal

@@ -72,14 +72,20 @@ struct SearchResult {
     std::vector<FrameRecord> frame_records;
 };
 
+// Whom a search reports to, and where it takes up: `poll` is called from the calling thread about twenty times a
+// second; true stops the search. `state` is a saved search of the same problem, or null; `save` gets the state now and
+// then, and at the end, if it is given.
+struct SearchCalls {
+    std::function<bool(const SearchState&)> poll;
+    const TreeState* state = nullptr;
+    std::function<void(const TreeState&)> save = nullptr;
+};
+
 // `fix` and `w` are the root's fixes and relaxation solution, `diagonal` the root's tightening (zeros: none),
 // `objective` the incumbent's value. twin[j] = i < j if column j repeats column i, which then goes first; -1 otherwise.
-// `poll` is called from the calling thread about twenty times a second; true stops the search.
-// `state` is a saved search of the same problem, or null; `save` gets the state now and then, and at the end, if it is
-// given. `data` tell more than inner products where there is no ridge.
+// `data` tell more than inner products where there is no ridge.
 SearchResult search(const Survivors& root, const ConstFix& fix, const ConstVector& w, const ConstVector& diagonal,
                     const std::vector<Index>& twin, double objective, const SearchOptions& options,
-                    const std::function<bool(const SearchState&)>& poll, const TreeState* state,
-                    const std::function<void(const TreeState&)>& save, const Data& data);
+                    const SearchCalls& calls, const Data& data);
 
 }  // namespace parsifal

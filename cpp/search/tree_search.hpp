@@ -66,25 +66,23 @@ void work(Tree<Model>& tree, const SearchOptions& options, const std::function<b
 // As `search` in search.hpp; `root` and `fix` are on the columns that are not out at the root.
 template <NodeModel Model>
 SearchResult search_tree(const Model& model, const FrameState& root, const Fixes& fix, const std::vector<Index>& twin,
-                         double objective, const SearchOptions& options,
-                         const std::function<bool(const SearchState&)>& poll, const TreeState* state,
-                         const std::function<void(const TreeState&)>& save) {
+                         double objective, const SearchOptions& options, const SearchCalls& calls) {
     Fixes root_fix = Fixes::Constant(model.size(), -1);
     root_fix(root.columns) = fix;
     Tree<Model> tree(model, std::move(root_fix), twin, objective, options);
     std::function<void()> first;
-    if (state) {
-        tree.restore(*state);
+    if (calls.state) {
+        tree.restore(*calls.state);
     } else {
         // With thousands of columns the root node takes seconds, too: a worker solves it, so that somebody listens.
         tree.hold(0);
         first = [&] { plant(tree, root, fix); };
     }
     do {
-        work(tree, options, poll, first);
+        work(tree, options, calls.poll, first);
         first = nullptr;
         // A worker that failed has lost its node.
-        if (save && !tree.failed()) save(tree.save());
+        if (calls.save && !tree.failed()) calls.save(tree.save());
     } while (tree.unpause());
     return tree.result();
 }

@@ -99,26 +99,29 @@ def check_gamma(value: Any, *, ridgeless: bool = False) -> float:
     raise InputError(f"gamma must be a number, not {value!r}")
 
 
-def check_support(support: Any, p: int, name: str = "support") -> IntArray:
-    """Return column indices, sorted and unique, from indices or a boolean mask."""
+def check_support(support: Any, p: int, name: str = "support", *, noun: str = "column") -> IntArray:
+    """Return column indices, sorted and unique, from indices or a boolean mask; of a `noun` that is no column alike."""
+    count, last = f"X has {p} columns", f"X has columns 0 to {p - 1}"
+    if noun != "column":
+        count = last = f"there are {p}"
     array = np.asarray(support)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1:
-        raise InputError(f"{name} has shape {array.shape}; a vector of column indices is needed")
+        raise InputError(f"{name} has shape {array.shape}; a vector of {noun} indices is needed")
     if array.dtype.kind == "b":
         if array.shape[0] != p:
-            raise InputError(f"{name} is a mask of length {array.shape[0]}, but X has {p} columns")
+            raise InputError(f"{name} is a mask of length {array.shape[0]}, but {count}")
         return np.flatnonzero(array).astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise InputError(f"{name} has dtype {array.dtype}; whole column indices or a boolean mask are needed")
+        raise InputError(f"{name} has dtype {array.dtype}; whole {noun} indices or a boolean mask are needed")
     index = array.astype(np.int64)
     bad = index[(index < 0) | (index >= p)]
     if bad.size:
-        raise InputError(f"{name} names column {bad[0]}, but X has columns 0 to {p - 1}")
+        raise InputError(f"{name} names {noun} {bad[0]}, but {last}")
     unique = np.unique(index)
     if unique.size != index.size:
-        raise InputError(f"{name} names a column twice")
+        raise InputError(f"{name} names a {noun} twice")
     return unique
 
 

@@ -65,17 +65,17 @@ DESIGNS: Table = [
                 "[1]": "node_limit must be a whole number >= 1, not [1]",
             },
             "warm_start": {
-                "[9]": "warm_start names column 9, but X has columns 0 to 1",
-                "[0, 1]": "warm_start has 2 kernels, but k = 1",
-                "'a'": "warm_start has shape (); a vector of column indices is needed",
+                "[9]": "warm_start names kernel or group 9, but there are 2",
+                "[0, 1]": "warm_start has 2 kernels or groups, but k = 1",
+                "'a'": "warm_start has shape (); a vector of kernel or group indices is needed",
             },
             "force_in": {
-                "[7]": "force_in names column 7, but X has columns 0 to 1",
-                "[0, 1]": "force_in names 2 kernels, but k = 1; raise k or force fewer kernels in",
-                "['a']": "force_in has dtype <U1; whole column indices or a boolean mask are needed",
+                "[7]": "force_in names kernel or group 7, but there are 2",
+                "[0, 1]": "force_in names 2 kernels or groups, but k = 1; raise k or force fewer in",
+                "['a']": "force_in has dtype <U1; whole kernel or group indices or a boolean mask are needed",
             },
             "force_out": {
-                "[7]": "force_out names column 7, but X has columns 0 to 1",
+                "[7]": "force_out names kernel or group 7, but there are 2",
             },
             "progress": {
                 "'yes'": "progress must be True, False or a function, not 'yes'",
@@ -105,7 +105,7 @@ DESIGNS: Table = [
                 "'2'": "k must be a whole number >= 1, not '2'",
                 "True": "k must be a whole number >= 1, not True",
                 "[1]": "k must be a whole number >= 1, not [1]",
-                "None": "give k (how many kernels), penalty (the price of a kernel), or both",
+                "None": "give k (how many kernels or groups), penalty (the price of one), or both",
             },
             "gamma": {
                 "0": "gamma must be a finite number > 0 (large means a weak ridge), not 0",

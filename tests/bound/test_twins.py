@@ -15,7 +15,8 @@ from parsifal.bound.tightening import Tightened, tighten
 from parsifal.bound.working_set import WorkingSet
 from parsifal.problem.problem import Problem, make_problem
 from parsifal.solver.reduce import Reduced
-from parsifal.solver.root import Remainder, start_root
+from parsifal.solver.root import Remainder
+from parsifal.solver.start import start_root
 from parsifal.solver.tree import run_search
 
 M = 5

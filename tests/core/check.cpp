@@ -123,9 +123,9 @@ void searched(double gamma, int threads) {
     options.gap = {.relative = 1e-7, .absolute = 0};
     options.threads = threads;
     options.rank = p;
-    const SearchResult found = search(
-        GramSurvivors(problem), Fixes::Zero(p), start, VectorXd::Zero(p), std::vector<Index>(p, -1),
-        y.squaredNorm() / 2, options, [](const SearchState&) { return false; }, nullptr, nullptr, Data());
+    const SearchResult found =
+        search(GramSurvivors(problem), Fixes::Zero(p), start, VectorXd::Zero(p), std::vector<Index>(p, -1),
+               y.squaredNorm() / 2, options, {.poll = [](const SearchState&) { return false; }}, Data());
     std::vector<Index> support;
     const double least = enumerated(x, y, gamma, k, support);
     require(found.stop == SearchStop::optimal, "a search did not end");

@@ -3,47 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 import dask.array as da
-import h5py
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
-import zarr
 
 from parsifal.datasets import SyntheticDesign
-from parsifal.design import Design, View, as_design, open_design
+from parsifal.design import View, as_design
 from parsifal.design.adjusted import adjust_for
 from parsifal.estimators.nonlinear import NonlinearFeatures
 
-N, P = 61, 23
-DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64"]
-DTYPES += ["uint8", "uint16", "uint32", "uint64", "bool"]
-
-
-@dataclass
-class Kind:
-    """A design, what it must equal, and the memory it must not have copied (if it is a single array)."""
-
-    design: Design
-    dense: np.ndarray
-    memory: np.ndarray | None = None
-    # Relative precision of a scan: longer sums of larger terms round more.
-    tol: float = 1e-12
-
-
-def values(dtype: str = "float64", shape: tuple[int, int] = (N, P), seed: int = 0) -> np.ndarray:
-    X = 5.0 * np.random.default_rng(seed).standard_normal(shape)
-    if dtype == "bool":
-        return X > 0
-    return (np.abs(X) if dtype.startswith("u") else X).astype(dtype)
+from .file_kinds import hdf5, memmap, npy, npy_folder, parquet, zarr_array
+from .kind import DTYPES, Kind, N, P, values
 
 
 def _padded(X: np.ndarray) -> np.ndarray:
@@ -219,88 +193,6 @@ def _adjusted(inner: str) -> Callable[[], Kind]:
     return build
 
 
-_FOLDER = tempfile.TemporaryDirectory()  # removed when the tests end
-_NUMBERS = itertools.count()
-
-
-def fresh(suffix: str = "") -> Path:
-    """A path that no other kind has."""
-    return Path(_FOLDER.name) / f"x{next(_NUMBERS)}{suffix}"
-
-
-def small_blocks(design: Design, block: int | None) -> Design:
-    """The same design, cut into more tiles than a small matrix would be."""
-    if block is not None:
-        design._matrix.block = block
-    return design
-
-
-def _npy(dtype: str, order: str, block: int | None = None, shape: tuple[int, int] = (N, P)) -> Callable[[], Kind]:
-    def make() -> Kind:
-        X, path = values(dtype, shape), fresh(".npy")
-        np.save(path, np.asarray(X, order=order))
-        return Kind(small_blocks(open_design(path), block), X.astype(np.float64))
-
-    return make
-
-
-def _memmap(order: str) -> Callable[[], Kind]:
-    def make() -> Kind:
-        path = fresh(".dat")
-        array = np.memmap(path, np.float32, "w+", offset=64, shape=(N, P), order=order)
-        array[:] = values("float32")
-        array.flush()
-        return Kind(as_design(array), values("float32").astype(np.float64))
-
-    return make
-
-
-def _folder(dask: bool = False) -> Kind:
-    """Eleven blocks of different types, orders and widths, one of them a vector; `b10` comes after `b9`."""
-    folder = fresh()
-    folder.mkdir()
-    X = []
-    for number, columns in enumerate(np.array_split(np.arange(P), 11)):
-        block = values(("float64", "float32", "int8")[number % 3])[:, columns]
-        block = block[:, 0] if number == 5 else block
-        np.save(folder / f"b{number}.npy", np.asarray(block, order="CF"[number % 2]))
-        X.append(block.reshape(N, -1).astype(np.float64))
-    dense = np.concatenate(X, axis=1)
-    return Kind(open_design(folder, dask=dask), dense)
-
-
-def _parquet(pieces: int) -> Callable[[], Kind]:
-    def make() -> Kind:
-        X, folder = values(), fresh()
-        folder.mkdir()
-        X[:, 3] = np.round(X[:, 3])
-        for number, rows in enumerate(np.array_split(np.arange(N), pieces)):
-            columns = {f"x{j}": pa.array(X[rows, j], pa.int16() if j == 3 else pa.float64()) for j in range(P)}
-            pq.write_table(pa.table(columns), folder / f"part{number}.parquet", row_group_size=13)
-        design = open_design(folder if pieces > 1 else folder / "part0.parquet")
-        return Kind(small_blocks(design, 600), X)
-
-    return make
-
-
-def _zarr() -> Kind:
-    path = fresh(".zarr")
-    array = zarr.open_array(str(path), mode="w", shape=(N, P), chunks=(17, 6), dtype="float32")
-    array[:] = values("float32")
-    return Kind(small_blocks(open_design(path), 1000), values("float32").astype(np.float64))
-
-
-def _hdf5(chunks: tuple[int, int] | None) -> Callable[[], Kind]:
-    def make() -> Kind:
-        path = fresh(".h5")
-        with h5py.File(path, "w") as file:
-            file.create_dataset("X", data=values(), chunks=chunks)
-            file.create_dataset("y", data=np.zeros(N))
-        return Kind(small_blocks(open_design(path), 3000), values())
-
-    return make
-
-
 def _synthetic(rho: float, shape: tuple[int, int] = (N, P)) -> Callable[[], Kind]:
     def make() -> Kind:
         design = SyntheticDesign(*shape, k=3, rho=rho, seed=4)
@@ -383,22 +275,22 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "lil": _sparse(sp.lil_matrix),
     "csr-jumbled": _sparse(_jumbled),
     "csc-jumbled": _sparse(lambda X: sp.csc_array(_jumbled(X.T).T)),
-    **{f"npy-{dtype}-{order}": _npy(dtype, order) for dtype in ("float64", "float32", "int8") for order in "CF"},
-    **{f"npy-{dtype}": _npy(dtype, order) for dtype, order in zip(DTYPES[2:], itertools.cycle("CF"))},
-    **{f"npy-block{block}-{order}": _npy("float32", order, block) for block in (40, 300, 1000) for order in "CF"},
-    **{f"npy-{shape}-{order}": _npy("float64", order, 64, shape) for shape in ((1, 9), (9, 1)) for order in "CF"},
-    **{f"memmap-{order}": _memmap(order) for order in "CF"},
-    "npy-folder": _folder,
-    "parquet": _parquet(1),
-    "parquet-folder": _parquet(12),
-    "zarr": _zarr,
-    "hdf5-chunks": _hdf5((10, 9)),
-    "hdf5-contiguous": _hdf5(None),
+    **{f"npy-{dtype}-{order}": npy(dtype, order) for dtype in ("float64", "float32", "int8") for order in "CF"},
+    **{f"npy-{dtype}": npy(dtype, order) for dtype, order in zip(DTYPES[2:], itertools.cycle("CF"))},
+    **{f"npy-block{block}-{order}": npy("float32", order, block) for block in (40, 300, 1000) for order in "CF"},
+    **{f"npy-{shape}-{order}": npy("float64", order, 64, shape) for shape in ((1, 9), (9, 1)) for order in "CF"},
+    **{f"memmap-{order}": memmap(order) for order in "CF"},
+    "npy-folder": npy_folder,
+    "parquet": parquet(1),
+    "parquet-folder": parquet(12),
+    "zarr": zarr_array,
+    "hdf5-chunks": hdf5((10, 9)),
+    "hdf5-contiguous": hdf5(None),
     **{f"synthetic-{rho}": _synthetic(rho) for rho in (0.0, 0.3, 0.9)},
     "synthetic-chains": _synthetic(0.5, (1100, 300)),
     **{f"dask-{chunks}": _dask(chunks) for chunks in ((N, 5), (10, P), (20, 7))},
     "dask-int8": _dask((N, 8), "int8"),
-    "dask-folder": lambda: _folder(dask=True),
+    "dask-folder": lambda: npy_folder(dask=True),
 }
 BASES = {
     name: KINDS[name]

@@ -116,3 +116,12 @@ def test_summary_names_what_was_adjusted_for() -> None:
     X, y = data(5)
     text = str(pf.SparseRegressor(k=2, adjust=[6]).fit(X, y).summary())
     assert "adjusted for: x6 (" in text
+
+
+def test_a_column_that_cannot_be_both_is_named() -> None:
+    X, y = data(1)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(7)])
+    with pytest.raises(pf.InputError, match="column 'x2' is both in adjust and in force_in"):
+        pf.SparseRegressor(k=2, adjust=["x2"], force_in=["x2"]).fit(frame, y)
+    with pytest.raises(pf.InputError, match="column 'x3' is both in force_in and in force_out"):
+        pf.SparseRegressor(k=2, force_in=["x3"], force_out=["x3"]).fit(frame, y)

@@ -23,8 +23,8 @@ from parsifal.deadline import TimeUp, limited
 from parsifal.design.gram import product, stream_gram
 from parsifal.problem.problem import make_problem
 from parsifal.solver.reuse import Handover
-from parsifal.solver.root import start_root
 from parsifal.solver.rounds import solve_root
+from parsifal.solver.start import start_root
 
 RNG = np.random.default_rng(5)
 N, P = 40, 120

@@ -90,3 +90,12 @@ def test_the_map_has_every_room() -> None:
     rooms += [room.relative_to(ROOT) for room in (ROOT / "cpp").iterdir() if room.is_dir()]
     assert rooms
     assert [str(room) for room in rooms if f"`{room}/`" not in page] == []
+
+
+def test_the_map_has_every_module() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "src/parsifal"
+    modules = [path.relative_to(package) for path in package.rglob("*.py") if path.name != "__init__.py"]
+    modules = [path for path in modules if path.parent.name != "backends"]  # one line for all of them
+    assert modules
+    assert [str(path) for path in modules if f"`{path.as_posix()}`" not in page] == []

@@ -13,20 +13,17 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 import parsifal._core as _core
 from parsifal._public import public
 from parsifal.arguments import SMALLEST_SQUARE, check_gamma, check_response, check_support
-from parsifal.arrays import FloatArray, IntArray
+from parsifal.arrays import BoolArray, FloatArray, IntArray
 from parsifal.bound.dual import dual_terms, safe_dual_value
 from parsifal.bound.rounding import sum_unit
 from parsifal.design import Design, as_design
 from parsifal.errors import InputError, NumericalError
 from parsifal.problem.column_rules import ColumnRules, SignArray
 from parsifal.problem.solution import Incumbent
-
-BoolArray = npt.NDArray[np.bool_]
 
 # Singular values of unit columns below it are rounding, where there is no ridge.
 _DEPENDENT = 1e-11

@@ -11,9 +11,8 @@ import math
 import secrets
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.arrays import FloatArray
+from parsifal.arrays import BoolArray, FloatArray
 from parsifal.design import Design, Scan
 from parsifal.design.read import Read
 
@@ -51,7 +50,7 @@ class Sketch:
             self.products = scan.sums
         return scan
 
-    def differs(self, scan: Scan, n: int, ignored: npt.NDArray[np.bool_] | None = None) -> int | None:
+    def differs(self, scan: Scan, n: int, ignored: BoolArray | None = None) -> int | None:
         """The first column whose product is not the one that is kept, given a read by this sketch; None if all are."""
         assert scan.sums is not None
         assert scan.squares is not None

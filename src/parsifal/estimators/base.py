@@ -31,7 +31,7 @@ from parsifal.estimators.summary import worth_within
 from parsifal.problem.column_rules import check_prices, check_signs
 from parsifal.problem.gap import negligible, precision_note
 from parsifal.problem.least_squares import LeastSquares, least_squares
-from parsifal.problem.problem import check_columns, check_forced
+from parsifal.problem.problem import check_columns, check_forced, column_name
 from parsifal.problem.solution import Solution
 from parsifal.problem.standardise import Training, prepare
 from parsifal.problem.summary import Summary, Worth, fit_facts, rows_of
@@ -331,7 +331,7 @@ class SparseLinearModel(SelectorMixin, RegressorMixin, BaseEstimator):  # type: 
         fix, adjusted = check_forced(design, self.force_in, self.force_out), self._adjust(design)
         both = adjusted[fix[adjusted] > 0]
         if both.size:
-            raise InputError(f"column {both[0]} is both in adjust and in force_in")
+            raise InputError(f"column {column_name(design, both[0])} is both in adjust and in force_in")
         fix[adjusted] = -1
         return fix
 

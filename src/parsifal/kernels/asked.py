@@ -69,23 +69,23 @@ def check_asked(
 ) -> Asked:
     """Check what `solve_kernels` and `solve_groups` take besides the data, for m kernels."""
     if k is None and penalty is None:
-        raise InputError("give k (how many kernels), penalty (the price of a kernel), or both")
+        raise InputError("give k (how many kernels or groups), penalty (the price of one), or both")
     size = m if k is None else min(check_count(k, "k"), m)
     price, given = _prices(penalty, m)
     fix = np.zeros(m, dtype=np.int8)
     for value, name, side in ((force_in, "force_in", 1), (force_out, "force_out", -1)):
-        chosen = check_support(() if value is None else value, m, name)
+        chosen = check_support(() if value is None else value, m, name, noun="kernel or group")
         if np.any(fix[chosen] == 1):
-            raise InputError(f"kernel {chosen[fix[chosen] == 1][0]} is both in force_in and in force_out")
+            raise InputError(f"kernel or group {chosen[fix[chosen] == 1][0]} is both in force_in and in force_out")
         fix[chosen] = side
     inside = np.flatnonzero(fix == 1)
     if inside.size > size:
-        raise InputError(f"force_in names {inside.size} kernels, but k = {size}; raise k or force fewer kernels in")
+        raise InputError(f"force_in names {inside.size} kernels or groups, but k = {size}; raise k or force fewer in")
     start = None
     if warm_start is not None:
-        start = check_support(warm_start, m, "warm_start")
+        start = check_support(warm_start, m, "warm_start", noun="kernel or group")
         if start.size > size:
-            raise InputError(f"warm_start has {start.size} kernels, but k = {size}")
+            raise InputError(f"warm_start has {start.size} kernels or groups, but k = {size}")
         if np.any(fix[start] == -1) or not np.isin(inside, start).all():
             raise InputError("warm_start contradicts force_in or force_out")
     return Asked(

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from parsifal.arrays import FloatArray, IntArray
-from parsifal.kernels.group_root import GroupRoot
+from parsifal.kernels.group_root import GroupRoot, GroupStep
 from parsifal.kernels.units import Units
 from parsifal.proof.certificate import fingerprint
 from parsifal.proof.choice import GroupCertificate
+
+Parts = dict[str, list[Any]]
+Frames = list[tuple[IntArray, FloatArray]]  # the groups of a frame, and its diagonal
 
 
 def make_certificate(
@@ -44,23 +47,7 @@ def make_certificate(
         Bytes.
     """
     complete = bool(root.steps) and not (searched and tree is None)
-    steps = root.steps if complete else []
-    vectors = [step.v for step in steps]
-    index = [np.flatnonzero(v) for v in vectors]
-    arrays: dict[str, Any] = {
-        "parent": [np.arange(-1, len(steps) - 1)],
-        "choice": [np.full(len(steps), -1)],
-        "side": [np.zeros(len(steps))],
-        "frame": [np.full(len(steps), -1)],
-        "coef_count": [np.array([at.size for at in index])],
-        "coef_index": index,
-        "coef_value": [v[at] for v, at in zip(vectors, index)],
-        "fixed_count": [np.array([step.into.size + step.out.size for step in steps])],
-        "fixed_choice": [np.concatenate([1 + step.into, -1 - step.out]) for step in steps],
-    }
-    frames: list[tuple[IntArray, FloatArray]] = []
-    if complete and tree is not None and root.survivors is not None:
-        frames = _add_tree(arrays, tree, root)
+    arrays, frames = _records(root, root.steps, tree) if complete else _records(root, [], None)
     power = units.response - units.factor
     with np.errstate(over="ignore", under="ignore"):
         coef_value = np.ldexp(_join(arrays["coef_value"], np.float64), power)
@@ -105,7 +92,25 @@ def make_certificate(
     return certificate
 
 
-def _add_tree(arrays: dict[str, Any], tree: dict[str, Any], root: GroupRoot) -> list[tuple[IntArray, FloatArray]]:
+def _records(root: GroupRoot, steps: list[GroupStep], tree: dict[str, Any] | None) -> tuple[Parts, Frames]:
+    """Steps of the root, one below the other, and the search tree below the last of them."""
+    vectors = [step.v for step in steps]
+    index = [np.flatnonzero(v) for v in vectors]
+    arrays: Parts = {
+        "parent": [np.arange(-1, len(steps) - 1)],
+        "choice": [np.full(len(steps), -1)],
+        "side": [np.zeros(len(steps))],
+        "frame": [np.full(len(steps), -1)],
+        "coef_count": [np.array([at.size for at in index])],
+        "coef_index": index,
+        "coef_value": [v[at] for v, at in zip(vectors, index)],
+        "fixed_count": [np.array([step.into.size + step.out.size for step in steps])],
+        "fixed_choice": [np.concatenate([1 + step.into, -1 - step.out]) for step in steps],
+    }
+    return arrays, [] if tree is None or root.survivors is None else _add_tree(arrays, tree, root)
+
+
+def _add_tree(arrays: Parts, tree: dict[str, Any], root: GroupRoot) -> Frames:
     """The search tree, whose groups and columns are positions among the survivors, below the root's last record."""
     assert root.survivors is not None
     below, groups = len(root.steps), root.survivors.index

@@ -15,10 +15,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 import parsifal._core as _core
-from parsifal.arrays import FixArray, FloatArray, IntArray
+from parsifal.arrays import BoolArray, FixArray, FloatArray, IntArray
 from parsifal.bound.dual import dual_terms
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.ridge_loss import precise_residual, primal_value, ridge
@@ -268,7 +267,7 @@ def priced(
     return first - half - taken - blur - sum_unit(inside.size + chosen.size) * sizes, gains
 
 
-def halves(bound: float, a: FloatArray, free: npt.NDArray[np.bool_], room: int) -> tuple[FloatArray, FloatArray]:
+def halves(bound: float, a: FloatArray, free: BoolArray, room: int) -> tuple[FloatArray, FloatArray]:
     """The dual value once item j is in, and once it is out, for every free item, from the node's and its terms."""
     if room <= 0:
         return np.full(len(a), np.inf), np.full(len(a), bound)

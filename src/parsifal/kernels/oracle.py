@@ -19,10 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, lapack, qr
 
-from parsifal.arrays import FloatArray, IntArray
+from parsifal.arrays import BoolArray, FloatArray, IntArray
 from parsifal.bound.dual import dual_terms
 from parsifal.bound.rounding import sum_unit
 from parsifal.errors import InputError, NumericalError
@@ -227,8 +226,8 @@ class Oracle:
         self,
         alpha: FloatArray,
         q: FloatArray,
-        fixed_in: npt.NDArray[np.bool_],
-        free: npt.NDArray[np.bool_],
+        fixed_in: BoolArray,
+        free: BoolArray,
         room: int,
         *,
         reach: float,

@@ -12,14 +12,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.arrays import FloatArray
+from parsifal.arrays import BoolArray, FloatArray
 from parsifal.bound.dual import dual_terms
 from parsifal.deadline import check_time, seconds_left
 from parsifal.kernels.oracle import Oracle, System
-
-BoolArray = npt.NDArray[np.bool_]
 
 _MOST_STEPS = 60
 _TRIALS = 12

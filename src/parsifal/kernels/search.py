@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parsifal.arrays import FloatArray, IntArray
+from parsifal.arrays import BoolArray, FloatArray, IntArray
 from parsifal.deadline import TimeUp, limited
 from parsifal.kernels.group_root import halves
 from parsifal.kernels.heuristics import Sets
 from parsifal.kernels.kernel_record import Decision, Journal
 from parsifal.kernels.oracle import Oracle
-from parsifal.kernels.relaxation import BoolArray, Node, Relaxed, relax_node
+from parsifal.kernels.relaxation import Node, Relaxed, relax_node
 from parsifal.problem.gap import Status, closes, cutoff, settled
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parsifal.errors import ParsifalError
-from parsifal.paper import EXPERIMENTS, METHODS
-from parsifal.paper.command import make_options, reproduce
+from parsifal.paper import EXPERIMENTS
+from parsifal.paper.command import HELP, make_options, reproduce
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,22 +19,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="a few minutes (the default)")
     size.add_argument("--full", action="store_true", help="the paper's sizes and repeats")
-    parser.add_argument("--method", default="search", help=f"with commas, of {', '.join(METHODS)}")
-    parser.add_argument("--backend", default="scip", help="mixed-integer solver of the cutting planes")
-    parser.add_argument("--gamma", type=float, help="ridge weight (default 1/sqrt(n))")
-    parser.add_argument("--time-limit", type=float, help="seconds of a solve")
-    parser.add_argument("--n", help="numbers of rows, with commas")
-    parser.add_argument("--values", help="values of the parameter that the figure is about, with commas")
-    parser.add_argument("--cells", help='cells of table1 as "k,p,n k,p,n ..."; k, p or n may be *')
-    parser.add_argument("--p", type=int, help="number of columns")
-    parser.add_argument("--k", type=int, help="number of true columns")
-    parser.add_argument("--repeats", type=int, help="data sets per point")
-    parser.add_argument("--parts", help="what to measure, with commas")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
-    parser.add_argument("--dask", action="store_true", help="run on the active Dask client, or on a local one")
-    parser.add_argument("--threads", type=int, help="threads of a solve")
-    parser.add_argument("--out", type=Path, default=Path("results") / "paper", help="directory of the results")
-    parser.add_argument("--draw-only", action="store_true", help="table and pictures of the runs that are there")
+    parser.add_argument("--method", default="search", help=HELP["method"])
+    parser.add_argument("--backend", default="scip", help=HELP["backend"])
+    parser.add_argument("--gamma", type=float, help=HELP["gamma"])
+    parser.add_argument("--time-limit", type=float, help=HELP["time_limit"])
+    parser.add_argument("--n", help=HELP["n"])
+    parser.add_argument("--values", help=HELP["values"])
+    parser.add_argument("--cells", help=HELP["cells"])
+    parser.add_argument("--p", type=int, help=HELP["p"])
+    parser.add_argument("--k", type=int, help=HELP["k"])
+    parser.add_argument("--repeats", type=int, help=HELP["repeats"])
+    parser.add_argument("--parts", help=HELP["parts"])
+    parser.add_argument("--jobs", type=int, default=1, help=HELP["jobs"])
+    parser.add_argument("--dask", action="store_true", help=HELP["dask"])
+    parser.add_argument("--threads", type=int, help=HELP["threads"])
+    parser.add_argument("--out", type=Path, default=Path("results") / "paper", help=HELP["out"])
+    parser.add_argument("--draw-only", action="store_true", help=HELP["draw_only"])
     args = vars(parser.parse_args(argv))
     name, draw_only = args.pop("name"), args.pop("draw_only")
     args.pop("quick")

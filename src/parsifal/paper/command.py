@@ -11,6 +11,26 @@ from parsifal.errors import InputError
 from parsifal.paper import EXPERIMENTS, METHODS, reported
 from parsifal.paper.options import Options
 
+# What the options say, here and in `python -m parsifal.paper`.
+HELP = {
+    "method": f"with commas, of {', '.join(METHODS)}",
+    "backend": "mixed-integer solver of the cutting planes",
+    "gamma": "ridge weight (default 1/sqrt(n))",
+    "time_limit": "seconds of a solve",
+    "n": "numbers of rows, with commas",
+    "values": "values of the figure's parameter, with commas",
+    "cells": 'cells of table1 as "k,p,n k,p,n ..."; k, p or n may be *',
+    "p": "number of columns",
+    "k": "number of true columns",
+    "repeats": "data sets per point",
+    "parts": "what to measure, with commas",
+    "jobs": "runs at a time",
+    "dask": "run on the active Dask client, or on a local one",
+    "threads": "threads of a solve",
+    "out": "directory of the results",
+    "draw_only": "table and pictures of the runs that are there",
+}
+
 
 def make_options(
     *,
@@ -108,22 +128,22 @@ def register(app: Any) -> None:
     def command(
         name: str = typer.Argument(..., metavar="NAME", help=f"one of {', '.join(EXPERIMENTS)}"),
         full: bool = typer.Option(False, "--full/--quick", help="the paper's sizes and repeats, or a few minutes"),
-        method: str = typer.Option("search", help=f"with commas, of {', '.join(METHODS)}"),
-        backend: str = typer.Option("scip", help="mixed-integer solver of the cutting planes"),
-        gamma: float | None = typer.Option(None, help="ridge weight (default 1/sqrt(n))"),
-        time_limit: float | None = typer.Option(None, help="seconds of a solve"),
-        n: str | None = typer.Option(None, "--n", help="numbers of rows, with commas"),
-        values: str | None = typer.Option(None, help="values of the figure's parameter, with commas"),
-        cells: str | None = typer.Option(None, help='cells of table1 as "k,p,n k,p,n ..."; k, p or n may be *'),
-        p: int | None = typer.Option(None, "--p", help="number of columns"),
-        k: int | None = typer.Option(None, "--k", help="number of true columns"),
-        repeats: int | None = typer.Option(None, help="data sets per point"),
-        parts: str | None = typer.Option(None, help="what to measure, with commas"),
-        jobs: int = typer.Option(1, help="runs at a time"),
-        dask: bool = typer.Option(False, "--dask", help="run on the active Dask client, or on a local one"),
-        threads: int | None = typer.Option(None, help="threads of a solve"),
-        out: str = typer.Option("results/paper", help="directory of the results"),
-        draw_only: bool = typer.Option(False, "--draw-only", help="table and pictures of the runs that are there"),
+        method: str = typer.Option("search", help=HELP["method"]),
+        backend: str = typer.Option("scip", help=HELP["backend"]),
+        gamma: float | None = typer.Option(None, help=HELP["gamma"]),
+        time_limit: float | None = typer.Option(None, help=HELP["time_limit"]),
+        n: str | None = typer.Option(None, "--n", help=HELP["n"]),
+        values: str | None = typer.Option(None, help=HELP["values"]),
+        cells: str | None = typer.Option(None, help=HELP["cells"]),
+        p: int | None = typer.Option(None, "--p", help=HELP["p"]),
+        k: int | None = typer.Option(None, "--k", help=HELP["k"]),
+        repeats: int | None = typer.Option(None, help=HELP["repeats"]),
+        parts: str | None = typer.Option(None, help=HELP["parts"]),
+        jobs: int = typer.Option(1, help=HELP["jobs"]),
+        dask: bool = typer.Option(False, "--dask", help=HELP["dask"]),
+        threads: int | None = typer.Option(None, help=HELP["threads"]),
+        out: str = typer.Option("results/paper", help=HELP["out"]),
+        draw_only: bool = typer.Option(False, "--draw-only", help=HELP["draw_only"]),
     ) -> None:
         """Reproduce a table or a figure of the paper; a run that was stopped goes on where it was."""
         options = make_options(

@@ -211,7 +211,7 @@ def check_forced(design: Design, force_in: Any, force_out: Any) -> FixArray:
         index = check_columns(design, value, name)
         both = index[fix[index] != 0]
         if both.size:
-            raise InputError(f"column {both[0]} is both in force_in and in force_out")
+            raise InputError(f"column {column_name(design, both[0])} is both in force_in and in force_out")
         fix[index] = mark
     return fix
 
@@ -219,6 +219,11 @@ def check_forced(design: Design, force_in: Any, force_out: Any) -> FixArray:
 def check_columns(design: Design, value: Any, name: str) -> IntArray:
     """Columns given as indices, a mask, or names, as sorted indices."""
     return check_support(_named(design, value, name), design.shape[1], name)
+
+
+def column_name(design: Design, j: int) -> str:
+    """What a message calls a column: its name, or its number."""
+    return str(j) if design.feature_names is None else repr(design.feature_names[j])
 
 
 def _named(design: Design, value: Any, name: str) -> Any:

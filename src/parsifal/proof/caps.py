@@ -13,11 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import Certificate, FloatArray, IntArray
-
-FixArray = npt.NDArray[np.int8]
+from parsifal.proof.certificate import BoolArray, Certificate, FixArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +36,7 @@ class Choice:
     terms: FloatArray
     last_in: FloatArray
     best_out: FloatArray
-    barred: npt.NDArray[np.bool_]
+    barred: BoolArray
 
 
 class Caps:

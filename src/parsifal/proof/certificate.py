@@ -54,6 +54,8 @@ from parsifal.proof.certificate_file import Arrays, Filed
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+FixArray = npt.NDArray[np.int8]  # -1 out, 0 free, 1 in
 
 FORMAT = 3
 # Kinds of records.

@@ -16,11 +16,9 @@ from parsifal.proof.choice import Choice, GroupCertificate, KernelCertificate
 from parsifal.proof.columns import Columns
 from parsifal.proof.preconditions import Refused, plain, require
 from parsifal.proof.records import Records
-from parsifal.proof.scaled import Scaled, unit
+from parsifal.proof.scaled import Scaled, objective_tolerance
 from parsifal.proof.side_rows import SideRows
 
-# How far an objective may be from that of its coefficients, relatively, besides the rounding of a sum.
-_OBJECTIVE = 1e-12
 _SMALL = 1 << 21  # entries of X
 
 
@@ -123,7 +121,7 @@ def _check_objective(c: Certificate, data: Scaled) -> None:
         require(np.all(c.sign[support] * c.coef >= 0), "a coefficient has a sign that is not allowed")
     require(SideRows(c).allow(support), "the support breaks a side constraint")
     value, error = data.objective(support, c.coef, c)
-    tolerance = (_OBJECTIVE + 4 * unit(c.shape[0] + support.size)) * value
+    tolerance = objective_tolerance(value, c.shape[0] + support.size)
     known = np.isfinite(value) and error <= tolerance
     require(known, "the support's columns cancel beyond double precision: its objective cannot be known")
     claimed, found = data.value(c.objective), data.in_units(value)

@@ -12,14 +12,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate import FixArray, FloatArray, IntArray
 from parsifal.proof.choice import Choice
 from parsifal.proof.preconditions import Refused, _in_order, _plain, require
 from parsifal.proof.scaled import below, total
-
-FixArray = npt.NDArray[np.int8]
 
 _MOST_ROWS = 1 << 40
 _WEIGHTS = (2.0**-600, 2.0**600)

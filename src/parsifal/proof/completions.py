@@ -23,9 +23,8 @@ So the answer is always yes or no, and whoever made the certificate has no part 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate import BoolArray, FixArray, FloatArray, IntArray
 from parsifal.proof.levels import Levels
 from parsifal.proof.place import Place
 from parsifal.proof.preconditions import require
@@ -34,7 +33,6 @@ from parsifal.proof.supports import Supports
 from parsifal.proof.together import (
     LITTLE,
     SAFE,
-    BoolArray,
     Ranked,
     Together,
     cosines_of,
@@ -47,8 +45,6 @@ from parsifal.proof.together import (
     reach,
 )
 from parsifal.proof.whole import whole_leads
-
-FixArray = npt.NDArray[np.int8]
 
 # Columns beside a place, whose products are made.
 _MOST_COLUMNS = 8000

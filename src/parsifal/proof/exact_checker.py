@@ -9,15 +9,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from parsifal.errors import InputError
-from parsifal.proof.certificate import EXHAUSTED, Certificate, CheckResult, response_of
+from parsifal.proof.certificate import EXHAUSTED, BoolArray, Certificate, CheckResult, FixArray, response_of
 from parsifal.proof.exact_arithmetic import FloatArray, IntArray, Whole
 from parsifal.proof.exact_completions import MOST_COLUMNS, ExactCompletions
 from parsifal.proof.exact_diagonal import NotSemidefinite
 from parsifal.proof.exact_input import Wrong, check_layout, check_rules, plain, read_matrix, require
-from parsifal.proof.exact_problem import FixArray, Frame, Problem, to_double
+from parsifal.proof.exact_problem import Frame, Problem, to_double
 from parsifal.proof.exact_rows import ExactRows
 
 # Steps of an exact check, see `_require_effort`: about ten minutes.
@@ -156,7 +155,7 @@ class _Tree:
             self.frames[number] = self.problem.frame(columns, self.diagonals[number])
         return self.frames[number]
 
-    def outside(self, r: int, fix: FixArray, columns: IntArray) -> npt.NDArray[np.bool_]:
+    def outside(self, r: int, fix: FixArray, columns: IntArray) -> BoolArray:
         """Which columns are outside the record's frame; they have to be out."""
         outside = np.ones(fix.size, dtype=bool)
         outside[columns] = False

@@ -21,9 +21,10 @@ from fractions import Fraction
 import numpy as np
 
 from parsifal.errors import InputError
+from parsifal.proof.certificate import FixArray
 from parsifal.proof.exact_arithmetic import IntArray, Whole, dot
 from parsifal.proof.exact_input import Wrong
-from parsifal.proof.exact_problem import FixArray, Problem, to_double
+from parsifal.proof.exact_problem import Problem, to_double
 from parsifal.proof.exact_rows import ExactRows
 
 # One on the grid.

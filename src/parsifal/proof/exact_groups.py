@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from parsifal.errors import InputError
-from parsifal.proof.certificate import CheckResult
+from parsifal.proof.certificate import CheckResult, FixArray
 from parsifal.proof.choice import GroupCertificate
 from parsifal.proof.exact_arithmetic import FloatArray, IntArray, scaled
 from parsifal.proof.exact_checker import MOST_STEPS
 from parsifal.proof.exact_diagonal import NotSemidefinite
 from parsifal.proof.exact_input import Wrong, plain_value, read_matrix, require
-from parsifal.proof.exact_problem import FixArray, Frame, Problem, to_double
+from parsifal.proof.exact_problem import Frame, Problem, to_double
 
 _FRAMES = 16  # frames that are kept at hand
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import Certificate, fingerprint
+from parsifal.proof.certificate import Certificate, FixArray, fingerprint
 from parsifal.proof.exact_arithmetic import (
     Digits,
     FloatArray,
@@ -38,8 +37,6 @@ from parsifal.proof.exact_arithmetic import (
 )
 from parsifal.proof.exact_diagonal import guard_bits, lowering, whole_diagonal
 from parsifal.proof.exact_input import require
-
-FixArray = npt.NDArray[np.int8]
 
 # Bits that w is shortened to, with room for terms of X w that cancel, and those of the grid below 1/2 y'y: more than
 # any double needs.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from itertools import pairwise
 
-from parsifal.proof.certificate import Certificate
+from parsifal.proof.certificate import Certificate, FixArray
 from parsifal.proof.exact_arithmetic import IntArray
-from parsifal.proof.exact_problem import FixArray
 
 
 class ExactRows:

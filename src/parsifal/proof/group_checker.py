@@ -12,16 +12,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from parsifal.proof.certificate import FloatArray, IntArray, fingerprint
+from parsifal.proof.certificate import FixArray, FloatArray, IntArray
 from parsifal.proof.choice import GroupCertificate
-from parsifal.proof.choice_tree import ChoiceTree, FixArray, Point, plain_choice, weighted_rows, within
+from parsifal.proof.choice_tree import ChoiceTree, Point, plain_choice, weighted_rows, within
 from parsifal.proof.columns import Columns
 from parsifal.proof.preconditions import _in_order, _rises, require
 from parsifal.proof.records import safe_diagonal
-from parsifal.proof.scaled import UNDERFLOW, Scaled, cancel, precise_residual, total, unit
+from parsifal.proof.scaled import UNDERFLOW, Scaled, cancel, objective_tolerance, precise_residual, total, unit
 from parsifal.proof.tall import Tall
 
-_OBJECTIVE = 1e-12  # as for columns (proof/checker.py)
 _LARGEST = 2.0**400  # of a residual, scaled; the allowance for underflow counts with it
 _MOST_TIGHTENED = 8000  # columns of a frame with a diagonal, whose Gram matrix is made
 _MOST_FRAMES = 32  # held at a time
@@ -139,7 +138,7 @@ class GroupProof:
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(self.columns_of(g) for g in c.support)])
         value, error = data.objective(order, c.coef, self.stated)
         value += float(np.sum([_scaled_price(data, price) for price in c.price[c.support].tolist()]))
-        tolerance = (_OBJECTIVE + 4 * unit(c.rows + order.size)) * value
+        tolerance = objective_tolerance(value, c.rows + order.size)
         known = np.isfinite(value) and error <= tolerance
         require(known, "the support's columns cancel beyond double precision: its objective cannot be known")
         found = data.in_units(value)
@@ -179,7 +178,8 @@ class GroupProof:
         else:
             beta = frame.block.T @ alpha
             if r == 0:
-                self.check_fingerprint(beta, data.size + float(np.abs(dense) @ frame.norms), fix)
+                reach = data.size + float(np.abs(dense) @ frame.norms)
+                data.check_fingerprint(self.c.fingerprint, beta, reach, fix[self.owner] >= 0)
             error = unit(data.n) * float(np.linalg.norm(alpha)) * frame.norms + UNDERFLOW
             base, terms = data.plain_base(alpha), data.terms(beta, error, frame.columns, None)
         return Point(base=base, terms=self.group_terms(frame.columns, terms))
@@ -215,17 +215,6 @@ class GroupProof:
         relative = unit(data.n) * float(np.linalg.norm(alpha)) + drift
         error = relative * frame.norms + unit(0) * (np.abs(shift) + np.abs(beta)) + UNDERFLOW
         return base, data.terms(beta, error, frame.columns, d)
-
-    def check_fingerprint(self, beta: FloatArray, reach: float, fix: FixArray) -> None:
-        """Ties the certificate to its data; no bound rests on it."""
-        allowed = fix[self.owner] >= 0
-        products = np.where(allowed, self.data.products(beta), 0.0)
-        size = reach * float(self.data.products(self.members.norms)[allowed].sum())
-        near = abs(fingerprint(products) - self.c.fingerprint) <= 1e-9 * float(np.abs(products).sum()) + 1e-13 * size
-        require(
-            np.isfinite(size) and near,
-            "the data are not those the certificate was made for (the fingerprint differs)",
-        )
 
     def frame(self, number: int) -> Frame:
         """A frame of the certificate, its diagonal verified when it is first used; -1: all groups."""

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.proof.certificate import FloatArray, fingerprint
+from parsifal.proof.certificate import FixArray, FloatArray, fingerprint
 from parsifal.proof.choice import KernelCertificate
-from parsifal.proof.choice_tree import ChoiceTree, FixArray, Point, plain_choice, weighted_rows, within
+from parsifal.proof.choice_tree import ChoiceTree, Point, plain_choice, weighted_rows, within
 from parsifal.proof.kernel_objective import Part, fitted, mean_parts
 from parsifal.proof.preconditions import Refused, require
-from parsifal.proof.scaled import UNDERFLOW, below, ldexp, scaling_power, total, unit
+from parsifal.proof.scaled import UNDERFLOW, below, ldexp, objective_tolerance, scaling_power, total, unit
 
-_OBJECTIVE = 1e-12
 _LARGEST = 2.0**400
 _INDEFINITE = (
     1e-8  # of the largest entry: what an eigenvalue may be below zero, and two entries may differ, by rounding
@@ -171,7 +170,7 @@ class KernelProof:
         value = 0.5 * float(fit.residual @ fit.residual) + 0.5 * sum(ridge for ridge, _ in ridges) + price
         length = float(np.linalg.norm(fit.residual))
         error = unit(n + terms) * value + fit.error * (length + fit.error) + sum(off for _, off in ridges)
-        tolerance = (_OBJECTIVE + 4 * unit(n + terms)) * value
+        tolerance = objective_tolerance(value, n + terms)
         weak = sum(gamma * kernel.indefinite for kernel, gamma in chosen)
         require(
             weak <= 0.25,

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate import BoolArray, FloatArray, IntArray
 from parsifal.proof.scaled import unit
-from parsifal.proof.together import LITTLE, SAFE, BoolArray, places, ranked
+from parsifal.proof.together import LITTLE, SAFE, places, ranked
 from parsifal.proof.whole import whole_leads
 
 # Numbers of a level's matrices that are looked at at once.

@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from parsifal.proof.caps import Caps, Choice, largest
-from parsifal.proof.certificate import EXHAUSTED, Certificate, FloatArray, IntArray, fingerprint
+from parsifal.proof.certificate import EXHAUSTED, Certificate, FixArray, FloatArray, IntArray
 from parsifal.proof.completions import Completions
 from parsifal.proof.preconditions import Refused, require
 from parsifal.proof.scaled import UNDERFLOW, Scaled, length, total, unit
 from parsifal.proof.side_rows import SideRows
 from parsifal.proof.tall import Tall
-
-FixArray = npt.NDArray[np.int8]
 
 _LARGEST = 2.0**400  # of a residual, scaled; the allowance for underflow counts with it
 _MOST_FRAMES = 32  # held at a time
@@ -141,7 +138,8 @@ class Records:
         if c.frame[r] >= 0:
             self.check_outside(r, fix, self.columns_of(int(c.frame[r])))
         if r == 0:
-            self.check_fingerprint(self.data.X.transpose_times(self.data.y), self.data.size, fix)
+            beta = self.data.X.transpose_times(self.data.y)
+            self.data.check_fingerprint(c.fingerprint, beta, self.data.size, fix >= 0)
         if inherited >= self.completions.target or inside.size > c.k:
             return max(inherited, self.data.price_of(inside))
         return self.completions.bound(fix)
@@ -204,7 +202,8 @@ class Records:
             alpha = self.residual(r, Tall(data.X, index), w)
             beta = data.X.transpose_times(alpha)
             if r == 0:
-                self.check_fingerprint(beta, data.size + float(np.abs(w) @ data.X.norms[index]), fix)
+                reach = data.size + float(np.abs(w) @ data.X.norms[index])
+                data.check_fingerprint(self.c.fingerprint, beta, reach, fix >= 0)
             error = unit(data.n) * length(alpha) * data.X.norms + UNDERFLOW
             columns = np.arange(c.shape[1])
             return DualPoint(base=data.plain_base(alpha), terms=data.terms(beta, error, columns, None), columns=columns)
@@ -237,20 +236,6 @@ class Records:
         largest = float(np.abs(alpha).max(initial=0.0))
         require(largest < _LARGEST and not 0 < largest < 1 / _LARGEST, f"record {r}: its residual is beyond all units")
         return alpha
-
-    def check_fingerprint(self, beta: FloatArray, reach: float, fix: FixArray) -> None:
-        """The data's fingerprint: X'alpha at the first record, over the columns that are not forced out.
-
-        Ties the certificate to its data; no bound rests on it. `reach`: the sizes of the terms that alpha is the sum
-        of, which a good fit leaves far above alpha itself.
-        """
-        products = np.where(fix >= 0, self.data.products(beta), 0.0)
-        size = reach * float(self.data.products(self.data.X.norms)[fix >= 0].sum())
-        require(
-            np.isfinite(size)
-            and abs(fingerprint(products) - self.c.fingerprint) <= 1e-9 * float(np.abs(products).sum()) + 1e-13 * size,
-            "the data are not those the certificate was made for (the fingerprint differs)",
-        )
 
     def tightened_point(self, frame: Frame, d: FloatArray, w: FloatArray, alpha: FloatArray) -> DualPoint:
         """The dual point in a frame with a diagonal.

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from parsifal.proof.certificate import Certificate, FloatArray, IntArray
+from parsifal.proof.certificate import BoolArray, Certificate, FloatArray, IntArray, fingerprint
 from parsifal.proof.columns import Columns
 from parsifal.proof.preconditions import require
 
 _ROUNDOFF = 2.0**-53
+_OBJECTIVE = 1e-12
 # What underflow and the scaling of tiny entries can change in a sum of products of scaled numbers: at most 2^40 times
 # 2^400 times 2^-1074, and far less than the relative error wherever the numbers are larger than that.
 UNDERFLOW = 2.0**-600
@@ -34,6 +35,11 @@ _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 def unit(terms: int) -> float:
     """The relative error of a sum of so many products in any order, of entries off by a few roundings themselves."""
     return 1.01 * (terms + 8) * _ROUNDOFF
+
+
+def objective_tolerance(value: float, terms: int) -> float:
+    """How far an objective may be from that of its coefficients: a relative 1e-12, and the rounding of a sum."""
+    return (_OBJECTIVE + 4 * unit(terms)) * value
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
@@ -116,6 +122,20 @@ class Scaled:
     def products(self, beta: FloatArray) -> FloatArray:
         """Products X'alpha in the units of the data."""
         return np.asarray(np.ldexp(beta, -self._power - self.X.exponent))
+
+    def check_fingerprint(self, claimed: float, beta: FloatArray, reach: float, allowed: BoolArray) -> None:
+        """The data's fingerprint: X'alpha at the first record, over the columns that are not forced out.
+
+        Ties the certificate to its data; no bound rests on it. `reach`: the sizes of the terms that alpha is the sum
+        of, which a good fit leaves far above alpha itself.
+        """
+        products = np.where(allowed, self.products(beta), 0.0)
+        size = reach * float(self.products(self.X.norms)[allowed].sum())
+        near = abs(fingerprint(products) - claimed) <= 1e-9 * float(np.abs(products).sum()) + 1e-13 * size
+        require(
+            np.isfinite(size) and near,
+            "the data are not those the certificate was made for (the fingerprint differs)",
+        )
 
     def price_of(self, columns: IntArray) -> float:
         """The largest double that is not above what these columns cost."""

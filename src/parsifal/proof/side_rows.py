@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import Certificate, IntArray
-
-FixArray = npt.NDArray[np.int8]
+from parsifal.proof.certificate import BoolArray, Certificate, FixArray, IntArray
 
 
 class SideRows:
@@ -46,7 +43,7 @@ class SideRows:
                 return False
         return True
 
-    def _sums(self, chosen: npt.NDArray[np.bool_]) -> IntArray:
+    def _sums(self, chosen: BoolArray) -> IntArray:
         total = np.zeros(self.upper.size, dtype=np.int64)
         np.add.at(total, self.row[chosen], self.coef[chosen])
         return total

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate import BoolArray, FloatArray, IntArray
 from parsifal.proof.scaled import unit
 
-BoolArray = npt.NDArray[np.bool_]
 # What `ranked` returns.
 Ranked = tuple[IntArray, IntArray, IntArray]
 

@@ -6,12 +6,9 @@ Problems (b, G) are given many at a time, of one size: b has a row and G a matri
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from parsifal.proof.certificate import FloatArray, IntArray
+from parsifal.proof.certificate import BoolArray, FloatArray, IntArray
 from parsifal.proof.scaled import unit
-
-BoolArray = npt.NDArray[np.bool_]
 
 # How much below what is allowed an estimate has to be before it is proven.
 _CLEARLY = 1 - 1e-9

@@ -32,8 +32,9 @@ from parsifal.solver.checkpoint import Checkpoint
 from parsifal.solver.options import Options
 from parsifal.solver.record import make_certificate
 from parsifal.solver.reuse import Handover
-from parsifal.solver.root import Root, start_root
+from parsifal.solver.root import Root
 from parsifal.solver.rounds import solve_root
+from parsifal.solver.start import start_root
 from parsifal.solver.straight import goes_straight, solve_straight
 from parsifal.solver.tree import SearchResult, run_search
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import parsifal._core as _core
-from parsifal.arrays import FloatArray, IntArray
+from parsifal.arrays import BoolArray, FloatArray, IntArray
 from parsifal.bound.held import DistantColumns, HeldColumns, search_bytes
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.rounding import sum_unit
@@ -192,7 +192,7 @@ def twins(reduced: Reduced) -> IntArray:
     return twin
 
 
-def _exchangeable(reduced: Reduced) -> npt.NDArray[np.bool_]:
+def _exchangeable(reduced: Reduced) -> BoolArray:
     """Columns that are neither forced nor named by a side constraint."""
     free = np.asarray(reduced.problem.fix[reduced.index] == 0)
     rules = reduced.problem.rules
@@ -208,7 +208,7 @@ def _same_rules(reduced: Reduced, first: int, later: int, side: int) -> bool:
     return bool(rules.price[i] == rules.price[j] and rules.sign[i] == side * rules.sign[j])
 
 
-def _alike(columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _alike(columns: npt.NDArray[Any]) -> BoolArray:
     """Columns that may equal another up to sign: those that a random direction does not tell apart."""
     n, m = columns.shape
     direction = np.random.default_rng(0).standard_normal(n)
