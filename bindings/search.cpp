@@ -135,7 +135,7 @@ nb::dict run_groups(const HeldQuadratic& q, const Groups& groups, ConstFix fix, 
 void construct_options(SearchOptions* self, double rel_gap, double abs_gap, double time_limit, double node_limit,
                        int threads, bool at_once, bool here, Branching branching, double memory_limit,
                        double certificate_limit, double save_every, Index rank, Index tighten_at_most, double dive,
-                       bool completions) {
+                       bool completions, double exhaust_work) {
     if (threads < 1) throw std::invalid_argument("a search needs a thread");
     new (self) SearchOptions{.gap = {.relative = rel_gap, .absolute = abs_gap},
                              .time_limit = time_limit,
@@ -150,7 +150,8 @@ void construct_options(SearchOptions* self, double rel_gap, double abs_gap, doub
                              .rank = rank,
                              .tighten_at_most = tighten_at_most,
                              .dive = dive,
-                             .completions = completions};
+                             .completions = completions,
+                             .exhaust_work = exhaust_work};
 }
 
 }  // namespace
@@ -169,7 +170,8 @@ void bind_search(nb::module_& m) {
              "threads"_a = usual.threads, "at_once"_a = usual.at_once, "here"_a = usual.here,
              "branching"_a = usual.branching, "memory_limit"_a = usual.memory_limit,
              "certificate_limit"_a = usual.certificate_limit, "save_every"_a = usual.save_every, "rank"_a = usual.rank,
-             "tighten_at_most"_a = usual.tighten_at_most, "dive"_a = usual.dive, "completions"_a = usual.completions);
+             "tighten_at_most"_a = usual.tighten_at_most, "dive"_a = usual.dive, "completions"_a = usual.completions,
+             "exhaust_work"_a = usual.exhaust_work);
 
     m.def("search", &run, "survivors"_a, nb::kw_only(), "fix"_a, "w"_a, "diagonal"_a, "twin"_a, "objective"_a,
           "options"_a, "poll"_a = nb::none(), "state"_a = nb::none(), "save"_a = nb::none(), "columns"_a = nb::none(),

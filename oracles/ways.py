@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from parsifal.kernels import group_rounds
@@ -28,8 +28,16 @@ def trees() -> Iterator[None]:
 def relaxations_alone() -> Iterator[None]:
     """Nor do completions close nodes, and no probes the roots of groups: they would end most small problems there.
 
-    Without a ridge there are no relaxations to begin with, and completions are gone through all the same.
+    Without a ridge there is one where no columns depend on each other, and nodes without one are split at once.
     """
-    probes = patch.object(group_rounds, "_PROBE_ROUNDS", 0)
-    with trees(), patch.object(tree, "_COMPLETIONS_ABOVE", 1e300), probes:
+    with ExitStack() as patches:
+        patches.enter_context(trees())
+        for module, name, value in (
+            (group_rounds, "_PROBE_ROUNDS", 0),
+            (root, "_ALL_SUPPORTS", 0),
+            (root, "_FEW_COLUMNS", 0),
+            (tree, "_COMPLETIONS_ABOVE", 1e300),
+            (tree, "_EXHAUST_WORK", 1.0),
+        ):
+            patches.enter_context(patch.object(module, name, value))
         yield

@@ -46,7 +46,7 @@ def table() -> list[Instance]:
     sizes = [(60, 200, 3, 0.0, 3.0), (100, 500, 4, 0.0, 6.0), (200, 500, 5, 0.0, 6.0), (100, 200, 5, 0.0, 6.0)]
     sizes += [(200, 300, 5, 0.5, 3.0), (100, 500, 5, 0.0, 6.0), (200, 1000, 4, 0.5, 3.0), (200, 1000, 5, 0.5, 3.0)]
     rows = [synthetic("none", n=n, p=p, k=k, rho=rho, sqrt_snr=snr, gamma=np.inf) for n, p, k, rho, snr in sizes]
-    rows += [real("huge", "diabetes", diabetes, k, 1e6) for k in (8, 10)]
+    rows += [real("huge", "diabetes", diabetes, k, gamma) for gamma in (1e6, np.inf) for k in (8, 10)]
     rows += [equal_features(k) for k in (3, 5, 7)]
     rows += [synthetic("weak", n=300, p=2000, gamma=10.0)]
     rows += [synthetic("edge", n=n, p=2000) for n in (60, 55)]

@@ -38,6 +38,7 @@ struct SearchOptions {
     Index tighten_at_most = 100;   // columns
     double dive = 0.1;             // the part of the gap by which a child may be worse than the best node and go first
     bool completions = true;       // whether nodes with a relaxation may be closed by their completions
+    double exhaust_work = 4e8;     // multiplications that a node without one is worth before it is split
 };
 
 struct SearchState {

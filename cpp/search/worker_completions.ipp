@@ -12,8 +12,8 @@ namespace parsifal {
 
 namespace worker_detail {
 
-// Work of going through completions, in multiplications: at a node of its own, at a child on the way, of all children
-// before the rest is handed back, and at a node with a relaxation, beside it.
+// Work of going through completions, in multiplications: at a root before its relaxation, at a child on the way, of all
+// children before the rest is handed back, and at a node with a relaxation, beside it.
 constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
 // A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
 // children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
@@ -175,7 +175,8 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
         if (node->branch.empty()) {
             // Below a node that much work has not closed, a relaxation is the better hope.
             const bool hopeless = node->depth > 0 && approaches_relaxation(*node);
-            const double most = hopeless ? worker_detail::child_work : worker_detail::most_work;
+            const double usual = tree_.options().exhaust_work;
+            const double most = hopeless ? std::min(usual, worker_detail::child_work) : usual;
             Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, most);
             if (!answer.support.empty()) offer(node->fix, answer.support);
             node->bound = std::max(node->bound, answer.bound);

@@ -103,14 +103,35 @@ class Supports:
     def independent(self, index: IntArray) -> bool:
         """False only if a column that is not forced in is within `independence` of the span of the others.
 
-        Proof: the distance is at most the length of x_j - A U for any U.
+        Proof: the distance is at most the length of x_j - A U for any U, with some of the others in A or all.
         """
-        if self.c.independence > 0:
-            for j in index[~np.isin(index, self.c.forced_in)]:
-                one, others = np.array([j]), Place(self.data, index[index != j])
-                if others.spread(one, self.data.X.take(one), 1, self.c.independence).dependent.size:
-                    return False
+        if self.c.independence <= 0 or not self._nearly_dependent(index):
+            return True
+        forced = np.isin(index, self.c.forced_in)
+        if any(self._within(j, index[index != j]) for j in index[~forced]):
+            return False
+        # Where the others depend on each other themselves, nothing is known of their span, but of that of some.
+        some: list[int] = []
+        for j in np.concatenate([index[forced], index[~forced]]):
+            if not self._within(j, np.array(some, dtype=np.int64)):
+                some.append(int(j))
+            elif j not in self.c.forced_in:
+                return False
         return True
+
+    def _within(self, j: int, others: IntArray) -> bool:
+        """True only if column j is within `independence` of the span of the others."""
+        one = np.array([j])
+        spread = Place(self.data, others).spread(one, self.data.X.take(one), 1, self.c.independence)
+        return spread.dependent.size > 0
+
+    def _nearly_dependent(self, index: IntArray) -> bool:
+        """Whether to ask: columns of unit length are at least the least singular value from the span of the others."""
+        block = self.data.X.take(index)
+        norms = np.linalg.norm(block, axis=0)
+        if index.size == 0 or not norms.all():
+            return index.size > 0
+        return bool(np.linalg.svd(block / norms, compute_uv=False)[-1] < 1e-3 or index.size > self.data.n)
 
     def gather(self, columns: IntArray) -> FloatArray:
         """The data of these columns, read once for the widest set."""

@@ -24,6 +24,7 @@ from parsifal.solver.reduce import Reduced, room, search_threads
 from parsifal.solver.root import Root, in_a_moment
 
 _TIGHTEN_AT_MOST = 100  # columns of a node's frame
+_EXHAUST_WORK = 4e8  # multiplications that a node without a relaxation is worth before it is split: a third of a second
 # Columns that the search gets besides their products: without a ridge, and with one, where they are asked seldom.
 _HELD_BYTES, _HELD_BESIDE = 1 << 28, 1 << 26
 # gamma |x|^2 above which nodes are also closed by going through their completions. At any: it pays with a strong ridge
@@ -93,6 +94,7 @@ def run_search(
         rank=min(root.problem.n, root.problem.p) if root.may_tighten(_TIGHTEN_AT_MOST) else 0,
         tighten_at_most=_TIGHTEN_AT_MOST,
         # A wide tree is seldom finished: its bound is that of its best node, and a dive looks at others first.
+        exhaust_work=_EXHAUST_WORK,
         dive=_DIVE if isinstance(q, Quadratic) else 0.0,
         **_memory_options(root, reduced, threads, memory_limit),
     )
