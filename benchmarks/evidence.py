@@ -100,6 +100,7 @@ STEPS = (
         command="-m parsifal.paper table1 --full --out {out}/paper",
         keep=("paper/table1.jsonl", "paper/table1.png"),
     ),
+    Step(name="picture", command="-m benchmarks.picture {out}/gap.png", keep=("gap.png",)),
     Step(name="speed", command="-m benchmarks.run --json {out}/speed.jsonl", keep=("speed.jsonl",)),
     Step(
         name="peers",
@@ -222,7 +223,7 @@ class Run:
             if source.suffix == ".jsonl":
                 (self.kept / _packed(name)).write_bytes(gzip.compress(source.read_bytes(), mtime=0))
             elif pictures:
-                figure = source.name if source.parent.name == "paper" else f"{source.parent.name}-{source.name}"
+                figure = name.removeprefix("paper/").replace("/", "-")
                 (self.figures / figure).write_bytes(source.read_bytes())
 
 
