@@ -174,11 +174,14 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
         double closed = tree_.cutoff(), spent = 0;
         if (node->branch.empty()) {
             // Below a node that much work has not closed, a relaxation is the better hope.
-            const bool hopeless = node->depth > 0 && approaches_relaxation(*node);
+            const bool approaches = approaches_relaxation(*node);
             const double usual = tree_.options().exhaust_work;
-            const double most = hopeless ? std::min(usual, worker_detail::child_work) : usual;
+            const double most = approaches && node->depth > 0 ? std::min(usual, worker_detail::child_work) : usual;
             Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, most);
             if (!answer.support.empty()) offer(node->fix, answer.support);
+            // What inner products do not tell is left to the relaxation, too. Its nodes start from bounds with a record.
+            const bool settled = answer.closed ? answer.resolved : answer.branch.empty();
+            if (approaches && !settled && towards_relaxation(node, open)) return open;
             node->bound = std::max(node->bound, answer.bound);
             closed = answer.closed_bound;
             tree_.prune(closed);
@@ -191,7 +194,6 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
                 open.push_back(std::move(node));
                 return open;
             }
-            if (towards_relaxation(node, open)) return open;
             node->branch = std::move(answer.branch);
             node->done = answer.done;
         }
