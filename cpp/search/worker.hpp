@@ -41,8 +41,8 @@ class Worker {
     bool completes(const Node<Frame>& node, int solves);
     void offer(const Fixes& fix, std::vector<Index> support);
     std::vector<NodePtr> exhaust(NodePtr node);
-    bool approaches_relaxation(const Node<Frame>& node) const;
-    bool towards_relaxation(NodePtr& node, std::vector<NodePtr>& children);
+    Index in_the_way(const Node<Frame>& node) const;
+    std::vector<NodePtr> towards_relaxation(NodePtr node, Index position);
     int note(const Node<Frame>& node, const Decision& decision, RecordKind kind, double bound);
     std::vector<NodePtr> expand(NodePtr node);
     NodePtr reframe(NodePtr node);

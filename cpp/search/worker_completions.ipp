@@ -120,47 +120,39 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     return false;
 }
 
-// Whether a node without a relaxation is on the way to a frame that has one.
+// Without a ridge: the position of a column that stands between a node and a relaxation, since it depends on others;
+// Model::none if a frame of the node's own would have one, Model::too_many if there is none to be had.
 template <NodeModel Model>
-bool Worker<Model>::approaches_relaxation(const Node<Frame>& node) const {
-    const Model& model = tree_.model();
-    if constexpr (requires { model.dependent(*node.frame, node.fix); })
-        return !node.frame->relaxes() && !node.frame->tightened &&
-               model.dependent(*node.frame, node.fix) != Model::too_many;
-    return false;
+Index Worker<Model>::in_the_way(const Node<Frame>& node) const {
+    if (node.frame->relaxes() || node.frame->tightened) return Model::too_many;
+    return tree_.model().dependent(*node.frame, node.fix);
 }
 
-// Without a ridge columns that depend on each other are what stands between a node and a relaxation: one of them is
-// decided, or, where none is left, the node gets a frame that has one. False if neither can be.
+// Decides on the column that is in the way, or, where there is none, gives the node a frame of its own.
 template <NodeModel Model>
-bool Worker<Model>::towards_relaxation(NodePtr& node, std::vector<NodePtr>& children) {
-    const Model& model = tree_.model();
-    if constexpr (requires { model.dependent(*node->frame, node->fix); }) {
-        if (tree_.halted() || !approaches_relaxation(*node)) return false;
-        const Index position = model.dependent(*node->frame, node->fix);
-        if (position == Model::none) {
-            node = reframe(std::move(node));
-            if (node) children.push_back(std::move(node));
-            return true;
-        }
-        const Index column = node->frame->columns[static_cast<size_t>(position)];
-        int empty = 0;
-        for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
-            const Decision decision{node->record, column, side};
-            Fixes fix = decide(*node, position, side);
-            if (!possible(*node->frame, fix)) {
-                ++empty;
-            } else if (side > 0 && model.repeats(*node->frame, fix, position)) {
-                note(*node, decision, RecordKind::exhausted, tree_.cutoff());
-                tree_.prune(tree_.cutoff());
-            } else {
-                children.push_back(unrelaxed(node->frame, std::move(fix), decision, node->depth + 1, node->bound));
-            }
-        }
-        if (empty == 2) note(*node, {node->record, column, 1}, RecordKind::dual_value, node->bound);
-        return true;
+auto Worker<Model>::towards_relaxation(NodePtr node, Index position) -> std::vector<NodePtr> {
+    std::vector<NodePtr> children;
+    if (position == Model::none) {
+        node = reframe(std::move(node));
+        if (node) children.push_back(std::move(node));
+        return children;
     }
-    return false;
+    const Index column = node->frame->columns[static_cast<size_t>(position)];
+    int empty = 0;
+    for (const signed char side : {static_cast<signed char>(1), static_cast<signed char>(-1)}) {
+        const Decision decision{node->record, column, side};
+        Fixes fix = decide(*node, position, side);
+        if (!possible(*node->frame, fix)) {
+            ++empty;
+        } else if (side > 0 && tree_.model().repeats(*node->frame, fix, position)) {
+            note(*node, decision, RecordKind::exhausted, tree_.cutoff());
+            tree_.prune(tree_.cutoff());
+        } else {
+            children.push_back(unrelaxed(node->frame, std::move(fix), decision, node->depth + 1, node->bound));
+        }
+    }
+    if (empty == 2) note(*node, {node->record, column, 1}, RecordKind::dual_value, node->bound);
+    return children;
 }
 
 // Goes through the completions of a node; what takes too long is handed back as nodes: one column in, those before it
@@ -174,14 +166,16 @@ auto Worker<Model>::exhaust(NodePtr node) -> std::vector<NodePtr> {
         double closed = tree_.cutoff(), spent = 0;
         if (node->branch.empty()) {
             // Below a node that much work has not closed, a relaxation is the better hope.
-            const bool approaches = approaches_relaxation(*node);
+            const Index next = in_the_way(*node);
+            const bool approaches = next != Model::too_many;
             const double usual = tree_.options().exhaust_work;
             const double most = approaches && node->depth > 0 ? std::min(usual, worker_detail::child_work) : usual;
             Completions::Answer answer = solver_->complete(node->fix, tree_.objective(), gap, most);
             if (!answer.support.empty()) offer(node->fix, answer.support);
-            // What inner products do not tell is left to the relaxation, too. Its nodes start from bounds with a record.
+            // What inner products do not tell is left to the relaxation, too. Its nodes start from bounds with a
+            // record.
             const bool settled = answer.closed ? answer.resolved : answer.branch.empty();
-            if (approaches && !settled && towards_relaxation(node, open)) return open;
+            if (approaches && !settled && !tree_.halted()) return towards_relaxation(std::move(node), next);
             node->bound = std::max(node->bound, answer.bound);
             closed = answer.closed_bound;
             tree_.prune(closed);
