@@ -193,46 +193,69 @@ def solve(
         sign=sign,
         constraints=constraints if method == "search" else None,
     )
+    if fit_intercept is None:
+        warn_of_level(problem.y)
+    start = None if warm_start is None else _check_start(problem, warm_start)
+    reporter = Reporter(progress)
+    if method == "search":
+        answer = _search(problem, options, start, reporter, started, checkpoint)
+    else:
+        cut_options = CutOptions(
+            backend=backend,
+            rel_gap=options.rel_gap,
+            started=started,
+            time_limit=options.time_limit,
+            node_limit=options.node_limit,
+            threads=options.threads,
+            root_cuts=_check_cuts(root_cuts),
+            fractional_cuts=check_flag(fractional_cuts, "fractional_cuts"),
+            screening=check_flag(screen, "screen"),
+            big_m=None if big_m is None else check_number(big_m, "big_m", minimum=0.0),
+        )
+        answer = _on_a_master(method, problem, constraints, cut_options, start, reporter)
+    return answer if training is None else on_given_columns(answer, training)
+
+
+def _search(
+    problem: Problem,
+    options: Options,
+    start: IntArray | None,
+    reporter: Reporter,
+    started: float,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Solution:
+    """By branch and bound."""
+    # gamma="auto" has read X, in the user's time.
+    options = replace(options, time_limit=max(0.0, options.time_limit - (time.monotonic() - started)))
+    starts = [] if start is None else [start]
+    with nullcontext() if checkpoint is None else Checkpoint(checkpoint) as keeper:
+        return run(problem, options, starts=starts, reporter=reporter, checkpoint=keeper)
+
+
+def _on_a_master(
+    method: str,
+    problem: Problem,
+    constraints: Constraint | Iterable[Constraint] | None,
+    options: CutOptions,
+    start: IntArray | None,
+    reporter: Reporter,
+) -> Solution:
+    """By the cutting planes or the big-M formulation on a mixed-integer solver."""
     if method == "big-m" and problem.rules is not None:
         if not problem.rules.uniform:
             raise InputError(
                 'a penalty per column does not apply to method="big-m"; use method="search" or method="cutting-plane"'
             )
         problem = replace(problem, rules=None)
-    if fit_intercept is None:
-        warn_of_level(problem.y)
-    start = None if warm_start is None else _check_start(problem, warm_start)
-    reporter = Reporter(progress)
-    if method == "search":
-        # gamma="auto" has read X, in the user's time.
-        left = max(0.0, options.time_limit - (time.monotonic() - started))
-        starts = [] if start is None else [start]
-        options = replace(options, time_limit=left)
-        with nullcontext() if checkpoint is None else Checkpoint(checkpoint) as keeper:
-            answer = run(problem, options, starts=starts, reporter=reporter, checkpoint=keeper)
-        return answer if training is None else on_given_columns(answer, training)
     if math.isinf(problem.gamma):
         raise InputError(f'method="{method}" needs a ridge; give a finite gamma, or use method="search"')
     rows = make_rows(constraints, problem.design)
     if start is not None and not all(row.allows(start) for row in rows):
         raise InputError("warm_start violates the constraints")
-    by_master = _master_method(method)
-    cut_options = CutOptions(
-        backend=backend,
-        rel_gap=options.rel_gap,
-        started=started,
-        time_limit=options.time_limit,
-        node_limit=options.node_limit,
-        threads=options.threads,
-        root_cuts=_check_cuts(root_cuts),
-        fractional_cuts=check_flag(fractional_cuts, "fractional_cuts"),
-        screening=check_flag(screen, "screen"),
-        big_m=None if big_m is None else check_number(big_m, "big_m", minimum=0.0),
-    )
+    solve_on_master = _master_method(method)
     with reporter:
-        report = _report(reporter, problem, started)
-        answer = by_master(problem, rows, cut_options, warm_start=start, report=report)
-    return answer if training is None else on_given_columns(answer, training)
+        report = _report(reporter, problem, options.started)
+        return solve_on_master(problem, rows, options, warm_start=start, report=report)
 
 
 def _master_method(method: str) -> Callable[..., Solution]:
