@@ -44,3 +44,8 @@ def short_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     """The first few names, and how many there are if these are not all."""
     more = f", ... ({len(names)} in all)" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 record", "2 records"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

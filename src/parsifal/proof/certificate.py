@@ -48,7 +48,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal._public import public
-from parsifal.display import html_table
+from parsifal.display import counted, html_table
 from parsifal.errors import InputError
 from parsifal.proof.certificate_file import Arrays, Filed
 
@@ -145,9 +145,11 @@ class Certificate(Filed):
         size = f"at most {self.k}" if self.k < self.shape[1] else "any number"
         sides = (("in", self.forced_in), ("out", self.forced_out))
         forced = " and ".join(f"{_columns(index)} forced {side}" for side, index in sides if index.size)
-        among = f"{self.shape[1]} columns" + (f", with {forced}," if forced else "")
+        among = f"{self.shape[1]} columns"
         if self.independence:
             among += f" that are independent (to {self.independence:.6g} of their norms)"
+        if forced:
+            among += f", with {forced}" + ("" if self._signs else ",")
         price = f", penalty {self.penalty:.6g} a column" if self.penalty else ""
         if self.price.size:
             price = f", penalties from {self.price.min():.6g} to {self.price.max():.6g} a column"
@@ -158,7 +160,7 @@ class Certificate(Filed):
         )
         if not self.complete:
             return claim + " (the proof was larger than its limit and was dropped)"
-        return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+        return f"{claim} (proof: {counted(self.records, 'record')}, {self.nbytes / 1e3:.1f} kB)"
 
     @property
     def _signs(self) -> str:
@@ -193,7 +195,11 @@ class Certificate(Filed):
 
     @property
     def _size(self) -> str:
-        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+        return (
+            f"{counted(self.records, 'record')}, {self.nbytes / 1e3:.1f} kB"
+            if self.complete
+            else "dropped, being too large"
+        )
 
     def _repr_html_(self) -> str:
         facts = [

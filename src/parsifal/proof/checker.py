@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from parsifal.blas import quiet_blas
+from parsifal.display import counted
 from parsifal.errors import InputError
 from parsifal.proof.certificate import Certificate, CheckResult, response_of
 from parsifal.proof.choice import Choice, GroupCertificate, KernelCertificate
@@ -84,7 +85,7 @@ def _check_columns(certificate: Certificate, X: Any, y: Any) -> CheckResult:
         valid=True,
         reason=(
             f"objective {proof.objective:.10g} and lower bound {proof.lower_bound:.10g} "
-            f"(gap {gap:.2e}) follow from {proof.records} records"
+            f"(gap {gap:.2e}) follow from {counted(proof.records, 'record')}"
         ),
         records=proof.records,
     )

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsifal._public import public
-from parsifal.display import html_table
+from parsifal.display import counted, html_table
 from parsifal.errors import InputError
 from parsifal.proof.certificate import FloatArray, IntArray
 from parsifal.proof.certificate_file import Arrays, Filed
@@ -73,7 +73,11 @@ class Choice(Filed):
 
     @property
     def _size(self) -> str:
-        return f"{self.records} records, {self.nbytes / 1e3:.1f} kB" if self.complete else "dropped, being too large"
+        return (
+            f"{counted(self.records, 'record')}, {self.nbytes / 1e3:.1f} kB"
+            if self.complete
+            else "dropped, being too large"
+        )
 
     def _repr_html_(self) -> str:
         facts = [
@@ -99,7 +103,7 @@ class Choice(Filed):
         )
         if not self.complete:
             return claim + " (the proof was larger than its limit and was dropped)"
-        return f"{claim} (proof: {self.records} records, {self.nbytes / 1e3:.1f} kB)"
+        return f"{claim} (proof: {counted(self.records, 'record')}, {self.nbytes / 1e3:.1f} kB)"
 
     def _some(self, index: IntArray) -> str:
         """The first of these items by number, and how many there are if these are not all."""

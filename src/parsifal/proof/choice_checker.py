@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.display import counted
 from parsifal.errors import InputError
 from parsifal.proof.certificate import CheckResult, FloatArray
 from parsifal.proof.choice import Choice, GroupCertificate, KernelCertificate
@@ -36,7 +37,7 @@ def check_choice(certificate: GroupCertificate | KernelCertificate, data: Any, y
     gap = (c.objective - c.lower_bound) / max(abs(c.objective), 1e-300)
     reason = (
         f"objective {c.objective:.10g} and lower bound {c.lower_bound:.10g} (gap {gap:.2e}) "
-        f"follow from {c.records} records"
+        f"follow from {counted(c.records, 'record')}"
     )
     return CheckResult(valid=True, reason=reason, records=c.records)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.display import counted
 from parsifal.errors import InputError
 from parsifal.proof.certificate import EXHAUSTED, BoolArray, Certificate, CheckResult, FixArray, response_of
 from parsifal.proof.exact_arithmetic import FloatArray, IntArray, Whole
@@ -37,7 +38,7 @@ def check_exact(certificate: Certificate, X: Any, y: Any) -> CheckResult:
     gap = (c.objective - c.lower_bound) / max(abs(c.objective), 1e-300)
     reason = (
         f"objective {c.objective:.10g} and lower bound {c.lower_bound:.10g} (gap {gap:.2e}) "
-        f"follow from {records} records in exact arithmetic"
+        f"follow from {counted(records, 'record')} in exact arithmetic"
     )
     return CheckResult(valid=True, reason=reason, records=records)
 

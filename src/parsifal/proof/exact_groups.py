@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from parsifal.display import counted
 from parsifal.errors import InputError
 from parsifal.proof.certificate import CheckResult, FixArray
 from parsifal.proof.choice import GroupCertificate
@@ -60,7 +61,7 @@ def check_groups_exact(certificate: GroupCertificate, X: Any, y: FloatArray) -> 
     gap = (c.objective - c.lower_bound) / max(abs(c.objective), 1e-300)
     reason = (
         f"objective {c.objective:.10g} and lower bound {c.lower_bound:.10g} (gap {gap:.2e}) "
-        f"follow from {records} records in exact arithmetic"
+        f"follow from {counted(records, 'record')} in exact arithmetic"
     )
     return CheckResult(valid=True, reason=reason, records=records)
 

@@ -13,6 +13,7 @@ from parsifal.api.criteria import degrees_of_freedom
 from parsifal.api.paths import Path, path
 from parsifal.api.ranking import Ranking, k_best
 from parsifal.arrays import FloatArray
+from parsifal.display import counted
 from parsifal.problem.progress import Progress
 from parsifal.problem.solution import Solution
 from parsifal.problem.standardise import Training
@@ -144,7 +145,7 @@ def gather(
             checked = check(solution.certificate, design, y)
         else:
             notes.append(
-                f"The proof has {solution.certificate.records} records and was not gone through for this page."
+                f"The proof of {counted(solution.certificate.records, 'record')} was not gone through for this page."
             )
     residual = y - design.matvec(solution.support, solution.coef[solution.support])
     total = float(y @ y)
