@@ -23,7 +23,7 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "evidence"
 _BUSY = 0.5  # load average beyond which figures are not those of an idle machine
-_STOPPED = 130  # the code of a step whose time was up
+_STOPPED, _INTERRUPTED = 124, 130  # the codes of a step whose time was up, and of one that Ctrl-C has ended
 _SAVING = 60  # seconds that a stopped step has for its rows
 
 _NS = ",".join(str(n) for n in range(30, 201, 10))
@@ -177,6 +177,9 @@ class Run:
                 print(f"{step.name}: no time left", flush=True)
                 continue
             code = self._one(step, end)
+            if code == _INTERRUPTED:
+                print("interrupted: no further steps", flush=True)
+                return _INTERRUPTED
             if code not in (0, _STOPPED):
                 failed.append(step.name)
         if failed:
@@ -228,18 +231,22 @@ class Run:
 
 
 def _ended(command: Sequence[str], log: IO[str], end: float | None) -> int:
-    """The code of a command, or that it was stopped since the time was up."""
+    """The code of a command, or why it was stopped."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    stopped = _STOPPED
     try:
         return process.wait(None if end is None else max(0.0, end - perf_counter()))
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        process.send_signal(signal.SIGINT)
+    except subprocess.TimeoutExpired:
+        pass
+    except KeyboardInterrupt:
+        stopped = _INTERRUPTED
+    process.send_signal(signal.SIGINT)
     try:
         process.wait(_SAVING)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return _STOPPED
+    return stopped
 
 
 def _command(step: Step, out: Path, *, smoke: bool) -> str:

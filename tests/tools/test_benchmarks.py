@@ -112,7 +112,16 @@ def test_evidence_that_was_stopped_goes_on_elsewhere(tmp_path: Path, monkeypatch
     assert runs[2].all([step], perf_counter() + 2) == 0
     assert (tmp_path / "third" / "paper" / "x.jsonl").read_text() == "{}\n"
     rows = [json.loads(line) for line in (evidence.KEPT / "steps.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [(row["build"], row["code"]) for row in rows] == [("one", 130), ("one", 0), ("two", 130)]
+    assert [(row["build"], row["code"]) for row in rows] == [("one", 124), ("one", 0), ("two", 124)]
+
+
+def test_evidence_ends_at_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "_ended", lambda *_: 130)
+    steps = [evidence.Step(name=name, command="-m parsifal") for name in ("first", "second")]
+    run = evidence.Run(build="one", out=tmp_path, kept=tmp_path, figures=tmp_path, smoke=False)
+    assert run.all(steps, None) == 130
+    rows = [json.loads(line) for line in (tmp_path / "steps.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["step"], row["code"]) for row in rows] == [("first", 130)]
 
 
 def test_evidence_names_commands_that_exist() -> None:
