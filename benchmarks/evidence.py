@@ -145,6 +145,7 @@ def main(argv: Sequence[str]) -> int:
     load = os.getloadavg()[0]
     if load > _BUSY and any(step.timed for step in steps) and not (args.smoke or args.busy):
         arguments.error(f"the load is {load:.1f}: nothing else may run; --busy goes on all the same")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has it ignored, and so the steps
     build = _build()
     out = args.out or ROOT / "build" / "evidence" / build
     run = Run(
