@@ -29,6 +29,23 @@ _SAVING = 60  # seconds that a stopped step has for its rows
 _NS = ",".join(str(n) for n in range(30, 201, 10))
 _FIGURE1 = f"--n {_NS} --time-limit 30 --jobs 2 --out {{out}}/paper"
 _FIGURE1_ROWS = ("paper/figure1.jsonl",)
+# Of benchmarks/speed: the name, the options that the documentation gives with the figures, pictures.
+_SPEED: tuple[tuple[str, ...], ...] = (
+    ("scan", ""),
+    ("table1", ""),
+    ("relaxation", ""),
+    ("search", ""),
+    ("best_subset", ""),
+    ("crossval", ""),
+    ("groups", ""),
+    ("asked", ""),
+    ("wide", ""),
+    ("lifting", ""),
+    ("exact", ""),
+    ("kernels", " --time-limit 30"),
+    ("cuts", " --seeds 3 --time-limit 15 --published"),
+    ("scale", " --parts read memory growth sparse --gigabytes 2 --plot {out}/growth.png", "growth.png"),
+)
 _FAMILY = "--repeats 5 --time-limit 30 --jobs 2 --out {out}/paper"
 
 
@@ -101,13 +118,34 @@ STEPS = (
         keep=("paper/table1.jsonl", "paper/table1.png"),
     ),
     Step(name="picture", command="-m benchmarks.picture {out}/gap.png", keep=("gap.png",)),
-    Step(name="speed", command="-m benchmarks.run --json {out}/speed.jsonl", keep=("speed.jsonl",)),
+    *(
+        Step(
+            name=f"speed-{name}".replace("_", "-"),
+            command=f"-m benchmarks.speed.{name}{options} --json {{out}}/speed-{name}.jsonl",
+            keep=(f"speed-{name}.jsonl", *pictures),
+        )
+        for name, options, *pictures in _SPEED
+    ),
     Step(
         name="peers",
         command="-m benchmarks.peers --plan night --out {out}/peers",
         keep=("peers/rows.jsonl", "peers/profiles.png", "peers/gaps.png"),
     ),
+    Step(
+        name="peers-wide",
+        command="-m benchmarks.peers --plan wide --threads 2 --out {out}/peers-wide",
+        keep=("peers-wide/rows.jsonl",),
+    ),
     Step(name="leaps", command="-m benchmarks.peers.leaps_tables --json {out}/leaps.jsonl", keep=("leaps.jsonl",)),
+    *(
+        Step(
+            name=f"gamma-{tables}",
+            command=f"-m benchmarks.defaults.gamma{option} --file {{out}}/gamma-{tables}.jsonl",
+            keep=(f"gamma-{tables}.jsonl",),
+        )
+        for tables, option in (("default", ""), ("held-out", " --held-out"))
+    ),
+    Step(name="many-rows", command="-m benchmarks.defaults.many_rows"),
     Step(name="limits", command="-m benchmarks.guards.limits"),
     Step(name="stress", command="-m stress --problems 20000 --jobs 2", smoke="--problems 3 --jobs 1", timed=False),
     Step(name="asked", command="-m stress.asked --count 20000", timed=False),

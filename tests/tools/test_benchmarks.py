@@ -130,3 +130,5 @@ def test_evidence_names_commands_that_exist() -> None:
         module = Path(*words[1].split(".")) if words[0] == "-m" else Path(words[0])
         places = [ROOT / module, ROOT / "src" / module]
         assert any(place.with_suffix(".py").exists() or (place / "__main__.py").exists() for place in places), words
+    names = [step.name for step in evidence.STEPS]
+    assert len(set(names)) == len(names)
