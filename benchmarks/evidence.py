@@ -88,7 +88,8 @@ STEPS = (
     ),
     Step(
         name="figure1-picture",
-        command=f"-m parsifal.paper figure1 --repeats 10 --method search,cutting-plane --draw-only {_FIGURE1}",
+        command=f"-m parsifal.paper figure1 --repeats 10 --method search,cutting-plane --values 1,10,inf --draw-only "
+        f"{_FIGURE1}",
         keep=(*_FIGURE1_ROWS, "paper/figure1.png", "paper/figure1-gamma.png"),
     ),
     Step(
@@ -206,10 +207,11 @@ class Run:
         """Run the steps that have not ended for this build, until the time is up; 1 if one of them failed."""
         self.out.mkdir(parents=True, exist_ok=True)
         self.kept.mkdir(parents=True, exist_ok=True)
-        done = {row["step"] for row in self._journal() if row["build"] == self.build and row["code"] == 0}
+        ended = [row for row in self._journal() if row["build"] == self.build and row["code"] == 0]
+        done = {(row["step"], row["command"]) for row in ended}
         failed = []
         for step in steps:
-            if step.name in done:
+            if (step.name, step.command) in done:
                 print(f"{step.name}: done before", flush=True)
                 continue
             if end is not None and perf_counter() >= end:
