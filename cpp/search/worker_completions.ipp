@@ -15,9 +15,10 @@ namespace worker_detail {
 // Work of going through completions, in multiplications: at a root before its relaxation, at a child on the way, of all
 // children before the rest is handed back, and at a node with a relaxation, beside it.
 constexpr double most_work = 4e8, child_work = 2e7, chain_work = 4e8, least_work = 3e4;
-// A root that the relaxation leaves so far open (relative) is tried with so much work; if that closes some of its
-// children, and all of them would take no more than this at that rate, the tree goes on without relaxations.
-constexpr double wide_gap = 0.3, root_work = 2e7, most_in_all = 2e11;
+// A root that the relaxation leaves so far open (relative) is tried with so much work, and one that it says next to
+// nothing about with most_work; if that closes some of its children, and all of them would take no more than this at
+// that rate, the tree goes on without relaxations.
+constexpr double wide_gap = 0.3, root_work = 2e7, hopeless_gap = 0.8, most_in_all = 2e11;
 // Random columns have cosines of up to sqrt(2 log p / n): with this much between the columns of a set, no bound closes.
 constexpr double most_crowded = 1.5;
 // In a frame of so few columns, about what the relaxation has cost.
@@ -100,9 +101,11 @@ bool Worker<Model>::completes_root(Node<Frame>& node) {
     const double objective = tree_.objective();
     const Index room = tree_.model().room(node.fix);
     if (!tree_.options().completions || node.candidates.empty() || room >= CorrelationTable::most_room) return false;
-    if (!(objective - node.bound > worker_detail::wide_gap * std::abs(objective))) return false;
+    const double open = objective - node.bound, size = std::abs(objective);
+    if (!(open > worker_detail::wide_gap * size)) return false;
     if (worker_detail::crowded(room, node.fix.size(), tree_.options().rank)) return false;
-    Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, worker_detail::root_work);
+    const double most = open > worker_detail::hopeless_gap * size ? worker_detail::most_work : worker_detail::root_work;
+    Completions::Answer answer = solver_->complete(node.fix, objective, tree_.options().gap, most);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!answer.resolved) return false;
     if (answer.closed) {

@@ -31,11 +31,11 @@ _HELD_BYTES, _HELD_BESIDE = 1 << 28, 1 << 26
 # too (docs/decisions.md). The tests raise it where they need a tree of relaxations.
 _COMPLETIONS_ABOVE = 0.0
 # What the rounding of inner products can be worth, of the gap that is allowed, above which sets are asked of the data:
-# nearly equal columns leave nothing of them else.
+# nearly equal columns leave nothing of them else, nor does a reference point with large coefficients.
 _BLURRED = 0.1
 _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
-_PRODUCTS_SHARE = 0.05  # of the memory limit, for the products of columns that are held
+_PRODUCTS_SHARE = 0.25  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
@@ -146,7 +146,7 @@ def _memory_options(root: Root, reduced: Reduced, threads: int, memory_limit: fl
         products = 16.0 * q.size**2
     completions = (
         p.gamma * root.largest_square > _COMPLETIONS_ABOVE
-        and products <= _PRODUCTS_SHARE * memory_limit
+        and products <= min(_PRODUCTS_SHARE * memory_limit, max(0.0, room(memory_limit) - taken))
         and not isinstance(q, DistantColumns)
     )
     taken += products if completions else 0.0
@@ -158,10 +158,23 @@ def _data(root: Root, reduced: Reduced) -> FloatArray | None:
     and round more."""
     p, m = reduced.problem, reduced.index.size
     alone = np.isinf(p.gamma) or root.at_once(m)
-    blurred = sum_unit(p.n) * p.gamma * root.largest_square > _BLURRED * root.rel_gap
-    if not (alone or blurred) or 8 * p.n * m > (_HELD_BYTES if alone else _HELD_BESIDE):
+    if 8 * p.n * m > (_HELD_BYTES if alone else _HELD_BESIDE) or not (alone or _blurred(root, reduced)):
         return None
     return p.design.columns(reduced.index) if reduced.columns is None else np.asfortranarray(reduced.columns)
+
+
+def _blurred(root: Root, reduced: Reduced) -> bool:
+    """Whether inner products tell single sets less well than the gap asks for."""
+    p, q = reduced.problem, reduced.survivors
+    if sum_unit(p.n) * p.gamma * root.largest_square > _BLURRED * root.rel_gap:
+        return True
+    if not isinstance(q, Quadratic):
+        return False
+    # About what `Completions` takes off the best set's value, y'y having come from the reference point.
+    reach = q.rounding.reach + float(np.abs(q.v0) @ q.rounding.norm)
+    unit = 4 * (q.rounding.unit + sum_unit(q.size)) * reach**2 / max(2 * p.empty_objective, 1e-300)
+    size = np.sqrt(2 * p.empty_objective) + np.abs(root.incumbent.coef).sum() * np.sqrt(root.largest_square)
+    return bool(2 * unit * size**2 > _BLURRED * root.rel_gap * root.target)
 
 
 def twins(reduced: Reduced) -> IntArray:
