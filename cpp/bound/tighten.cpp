@@ -8,13 +8,18 @@ namespace parsifal {
 
 namespace {
 
+// Beyond so many columns a diagonal is the same for all of them (of unit norm); a part of the ridge that is worth it.
+constexpr Index most_in_detail = 500;
+constexpr double least_share = 0.5;
+constexpr int inverse_steps = 40;
+
 // Whether the exact Gram matrix - diag(d) + 2 m unit is positive semidefinite, for columns of unit norm: the entries'
 // errors make a matrix of norm m unit at most, part of which is left for those of the factorisation (Rump's test).
-bool positive(const MatrixXd& gram, const VectorXd& d, double unit) {
+bool positive(const MatrixXd& gram, const VectorXd& d, double unit, const Alarm& alarm) {
     MatrixXd a = gram;
     a.diagonal() -= d;
     a.diagonal().array() += static_cast<double>(d.size()) * unit;
-    return cholesky(a);
+    return cholesky(a, alarm);
 }
 
 // What is left of G for the columns in `keep` once the others' part is taken out: G_KK - G_KB G_BB^+ G_BK.
@@ -27,6 +32,38 @@ MatrixXd schur_complement(const MatrixXd& gram, const std::vector<Index>& keep, 
     for (Index e = 0; e < block.rows(); ++e)
         if (values[e] > 1e-8) result.noalias() -= projected.row(e).transpose() * projected.row(e) / values[e];
     return result;
+}
+
+// The least eigenvalue of L L', from above, by inverse iteration: near enough to begin with.
+double near_least_eigenvalue(const MatrixXd& factor) {
+    const Index m = factor.rows();
+    VectorXd u(m), w;
+    // Whatever has a part in every direction.
+    for (Index j = 0; j < m; ++j) u[j] = 1 + std::fmod(0.618033988749895 * static_cast<double>(j), 1.0);
+    double largest = 0;
+    for (int step = 0; step < inverse_steps; ++step) {
+        u /= u.norm();
+        w = u;
+        solve_cholesky(factor, w);
+        largest = u.dot(w);
+        u = w;
+    }
+    return largest > 0 && std::isfinite(largest) ? 1 / largest : 0;
+}
+
+// For many columns: the same d for all, which takes two factorisations.
+VectorXd even_diagonal(const MatrixXd& gram, double unit, double least, const Alarm& alarm) {
+    const Index m = gram.rows();
+    MatrixXd factor = gram;
+    // What columns that depend on each other, or nearly, have to give is not worth finding out here.
+    if (!cholesky(factor, alarm)) return VectorXd::Zero(m);
+    const double even = near_least_eigenvalue(factor);
+    for (double t = 0.99; t > 0.5 && t * even > least; t *= 0.9) {
+        if (alarm.rings()) break;
+        const VectorXd d = VectorXd::Constant(m, t * even);
+        if (positive(gram, d, unit, alarm)) return d;
+    }
+    return VectorXd::Zero(m);
 }
 
 // Maximises c'd over d >= 0, G - diag(d) >= 0 for a G of unit scale: Newton's method on the barrier
@@ -116,6 +153,14 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     const VectorXd squared = original.diagonal()(nonzero);
     const VectorXd inverse_norm = squared.cwiseSqrt().cwiseInverse();
     const MatrixXd gram = inverse_norm.asDiagonal() * original(nonzero, nonzero) * inverse_norm.asDiagonal();
+    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
+    if (max_newton == 0 || gram.rows() > most_in_detail) {
+        // Beside a strong ridge it would be nothing.
+        const double least = std::max(8 * taken, least_share / (gamma * squared.maxCoeff()));
+        const VectorXd even = even_diagonal(gram, unit, least, alarm);
+        if (even[0] > 0) d(nonzero) = (even.array() - taken) * squared.array();
+        return d;
+    }
 
     const std::vector<bool> mark = dependencies(gram).involved;
     std::vector<Index> keep, other;
@@ -138,9 +183,8 @@ VectorXd tightening(const ConstMatrix& original, const ConstVector& weight, int 
     for (size_t a = 0; a < keep.size(); ++a)
         part[keep[a]] = std::max(0.0, (1 - 1e-6) * kept[static_cast<Index>(a)] - 1e-12);
     // Whatever came out, only a diagonal that a factorisation confirms is used.
-    const double taken = 2 * static_cast<double>(gram.rows()) * unit;
     for (double t = 1; t > 0.1; t *= 0.8)
-        if (positive(gram, t * part, unit)) {
+        if (positive(gram, t * part, unit, Alarm::never())) {
             const VectorXd found = (t * part.array() - taken) * squared.array();
             // The ridge must not lose much to the columns that have nothing to give; without one there is none to lose.
             if (gamma * -found.minCoeff() > 0.1) return d;

@@ -65,9 +65,13 @@ bool Worker<Model>::completes(const Node<Frame>& node, int solves) {
         system += active * active * active;
     }
     const double work = worker_detail::least_work + solves * system;
-    const Completions::Answer answer = solver_->complete(node.fix, tree_.objective(), tree_.options().gap, work);
-    // Where a set is beyond inner products, the relaxation may still bound it.
-    const bool closed = answer.closed && answer.resolved;
+    const double objective = tree_.objective();
+    const Gap& gap = tree_.options().gap;
+    const Completions::Answer answer = solver_->complete(node.fix, objective, gap, work);
+    // Where a set is beyond inner products, or their rounding leaves it below the cutoff, the relaxation may still
+    // bound it.
+    const bool closed =
+        answer.closed && answer.resolved && answer.bound >= gap.cutoff(std::min(objective, answer.value));
     tree_.attempts().learn(room, closed);
     if (!answer.support.empty()) offer(node.fix, answer.support);
     if (!closed) return false;

@@ -178,7 +178,8 @@ def test_a_better_fit_rules_out_tightening_again_and_the_proof_still_holds(
 
     def only_at_first(root: Root, columns: int) -> bool:
         asked.append(columns)
-        return len(asked) == 1
+        # With a ridge it is asked whether a diagonal comes before reading, too.
+        return len(asked) <= (1 if np.isinf(gamma) else 2)
 
     expected = pf.solve(X, y, k=4, gamma=gamma)
     monkeypatch.setattr(Root, "may_tighten", only_at_first)

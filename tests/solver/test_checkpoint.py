@@ -21,9 +21,9 @@ from parsifal.solver.checkpoint import Checkpoint
 KW: dict[str, Any] = {"k": 6, "gamma": 0.25, "threads": 1}
 
 
-def _problem() -> tuple[np.ndarray, np.ndarray]:
-    """A few hundred nodes."""
-    X, y, _ = pf.datasets.make_sparse_regression(80, 200, 6, sqrt_snr=1.8, random_state=4)
+def _problem(sqrt_snr: float = 1.8) -> tuple[np.ndarray, np.ndarray]:
+    """A few hundred nodes; the more, the more noise."""
+    X, y, _ = pf.datasets.make_sparse_regression(80, 200, 6, sqrt_snr=sqrt_snr, random_state=4)
     return X, y
 
 
@@ -60,10 +60,10 @@ def test_tree_goes_on_where_it_was(tmp_path: Path, expected: pf.Solution) -> Non
     assert pf.check(again.certificate, X, y)
 
 
-def test_pauses_for_writing_do_not_change_the_answer(
-    tmp_path: Path, expected: pf.Solution, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = _problem()
+def test_pauses_for_writing_do_not_change_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Long enough, on a fast machine too, to be written in the middle.
+    X, y = _problem(1.55)
+    expected = pf.solve(X, y, **KW)
     monkeypatch.setattr(Checkpoint.__init__, "__defaults__", (0.0,))
     written = []
     write = Checkpoint._write

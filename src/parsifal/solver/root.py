@@ -18,12 +18,12 @@ from parsifal.bound.dual import DualPoint
 from parsifal.bound.fixing import fix_columns
 from parsifal.bound.ridge_loss import fit_support
 from parsifal.bound.rounding import sum_unit
-from parsifal.bound.tightening import Tightened
+from parsifal.bound.tightening import MOST_IN_DETAIL, Tightened
 from parsifal.problem.gap import Status
 from parsifal.problem.problem import Problem
 from parsifal.problem.solution import Incumbent
 from parsifal.solver.gap_policy import GapPolicy
-from parsifal.solver.reduce import Reduced
+from parsifal.solver.reduce import Reduced, room
 
 _BEYOND_DOUBLE = 1e11
 # Supports that are gone through in about a second if no bound spares any: without a ridge tightening, and with it a
@@ -31,6 +31,14 @@ _BEYOND_DOUBLE = 1e11
 _ALL_SUPPORTS, _MOMENT = 1e7, 1e6
 # Of so few columns bounds over all of them spare most supports: without a ridge these places are few, too.
 _FEW_COLUMNS, _FEW_PLACES = 32, 10
+# A diagonal of more columns takes longer than it may save, and one of many is looked for where it is likely to be worth
+# as many ridges as this; matrices that are made on the way to one.
+_MOST_TIGHTENED, _RIDGES = 3000, 2.0
+_COPIES = 5
+# So much more than the ridge, less where it takes but a moment, a diagonal that is there after so many multiplications
+# comes first; judged by some columns.
+_MANY_RIDGES, _MOMENT_COLUMNS, _MOMENT_RIDGES = 100.0, 100, 5.0
+_SOON, _SOME = 4e10, 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +181,31 @@ class Root:
         size = 2 * self.problem.empty_objective
         allowed = self.policy.allowance(self.incumbent.objective)
         return 30 * sum_unit(self.problem.n + columns) * size <= 0.25 * allowed
+
+    def tightens(self, reduced: Reduced) -> bool:
+        """Whether the root looks for a diagonal for these columns: there is none to be had for as many as rows."""
+        m = reduced.index.size
+        if m >= self.problem.n or m > _MOST_TIGHTENED or not self.may_tighten(m):
+            return False
+        if m <= MOST_IN_DETAIL:
+            return True
+        fits = _COPIES * 8 * m**2 <= room(self.memory_limit)
+        return fits and self._ridges(m, float(np.diag(reduced.quadratic.gram).max())) >= _RIDGES
+
+    def overshadowed(self, columns: int) -> bool:
+        """Whether a diagonal for so many columns is likely to be far more than the ridge, and soon there: before it, a
+        relaxation would say little, and take long."""
+        p = self.problem
+        soon = p.n * columns**2 <= _SOON and columns < p.n and columns <= _MOST_TIGHTENED and p.design.cheap_columns
+        if not soon or not self.may_tighten(columns):
+            return False
+        some = p.design.columns(np.linspace(0, p.p - 1, min(p.p, _SOME), dtype=np.int64))
+        enough = _MOMENT_RIDGES if columns <= _MOMENT_COLUMNS else _MANY_RIDGES
+        return self._ridges(columns, float(np.median(np.einsum("ij,ij->j", some, some)))) >= enough
+
+    def _ridges(self, columns: int, square: float) -> float:
+        """About how many times the ridge the diagonal is: the least eigenvalue of a random matrix of such columns."""
+        return self.problem.gamma * square * (1 - math.sqrt(columns / self.problem.n)) ** 2
 
     def at_once(self, columns: int) -> bool:
         """Whether the sets of so few columns are gone through by the search: it needs no relaxation, and no walks."""

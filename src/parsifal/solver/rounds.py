@@ -17,7 +17,15 @@ from parsifal.bound.dual import DualPoint
 from parsifal.bound.held import HeldColumns
 from parsifal.bound.incumbents import best_support, restart_count, round_relaxation
 from parsifal.bound.quadratic import Quadratic
-from parsifal.bound.tightening import Tightened, strain, tighten, tighten_all
+from parsifal.bound.tightening import (
+    EVEN_FIRST,
+    MOST_IN_DETAIL,
+    Tightened,
+    strain,
+    tighten,
+    tighten_all,
+    tighten_evenly,
+)
 from parsifal.bound.working_set import FIRST_TOLERANCE, SLICE_BYTES, Round, WorkingSet
 from parsifal.deadline import TimeUp, limited, seconds_left
 from parsifal.errors import InputError
@@ -56,7 +64,9 @@ def solve_root(
         with limited(deadline=max(deadline, time.monotonic() + _FIRST_ROUND)):
             work = handover.working_set(root.problem)
             work.add_missing(root.incumbent.support)
-            if np.isinf(root.problem.gamma) or root.at_once(int(np.count_nonzero(root.fix >= 0))):
+            left = int(np.count_nonzero(root.fix >= 0))
+            at_once = np.isinf(root.problem.gamma) or root.at_once(left)
+            if at_once or (not handover.points and root.overshadowed(left)):
                 _gather_all(root, work)
             elif not _begin_with(root, work, handover):
                 _read_rounds(root, work, deadline, report, handover)
@@ -205,9 +215,10 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     reduced = reduce(p, work, root.fix)
     v = reduced.quadratic.v0
     tightened: Tightened | None = None
-    restarted = False
+    detailed = restarted = False
     m = reduced.index.size
-    if np.isinf(p.gamma) or root.at_once(m):
+    if len(root.steps) == 1 and not root.steps[0].index.size:
+        # There has been no relaxation yet.
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         if root.at_once(m):
@@ -215,7 +226,8 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
             report(root)
             return
         # Whether it pays depends on how good a fit there is.
-        tightened = tighten_all(reduced.quadratic) if m < p.n and m <= 500 and root.may_tighten(m) else None
+        if root.tightens(reduced):
+            tightened, detailed = _tightened(reduced, detailed=False)
     while True:
         if tightened is None and np.isinf(p.gamma):
             _improve_without_relaxation(root, reduced)
@@ -247,19 +259,29 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
             return
         if count > 0:
             v, reduced = v[new >= 0], reduced.shrink(new)
-        m = reduced.index.size
-        can_tighten = m < p.n and m <= 500 and root.may_tighten(m)
-        if count > 0 and can_tighten:
-            tightened = tighten_all(reduced.quadratic)
+        if count > 0 and root.tightens(reduced):
+            tightened, detailed = _tightened(reduced, detailed=detailed)
         elif count > 0 and tightened is not None:
             # A better incumbent has ruled it out; what these columns had to give they still have.
             tightened = tighten(reduced.quadratic, tightened.diagonal[new >= 0])
-        elif count == 0 and tightened is None and can_tighten:
-            tightened = tighten_all(reduced.quadratic)
-            if tightened is None:
-                return
         elif count == 0:
-            return
+            if detailed or not root.tightens(reduced):
+                return
+            better, detailed = _tightened(reduced, detailed=tightened is not None)
+            if better is None:
+                return
+            tightened = better
+
+
+def _tightened(reduced: Reduced, *, detailed: bool) -> tuple[Tightened | None, bool]:
+    """A diagonal for the columns that are left, and whether it is as good as any: first one that is there in a moment,
+    if it has much to give."""
+    m, q = reduced.index.size, reduced.quadratic
+    if not detailed and m > EVEN_FIRST:
+        even = tighten_evenly(q)
+        if even is not None:
+            return even, m > MOST_IN_DETAIL
+    return tighten_all(q), True
 
 
 def _hold_columns(root: Root, work: WorkingSet, report: Callable[[Root], None], handover: Handover) -> None:
