@@ -11,7 +11,7 @@ namespace {
 // Beyond so many columns a diagonal is the same for all of them (of unit norm); a part of the ridge that is worth it.
 constexpr Index most_in_detail = 500;
 constexpr double least_share = 0.5;
-constexpr int inverse_steps = 40;
+constexpr int inverse_steps = 20;
 
 // Whether the exact Gram matrix - diag(d) + 2 m unit is positive semidefinite, for columns of unit norm: the entries'
 // errors make a matrix of norm m unit at most, part of which is left for those of the factorisation (Rump's test).
@@ -58,7 +58,7 @@ VectorXd even_diagonal(const MatrixXd& gram, double unit, double least, const Al
     // What columns that depend on each other, or nearly, have to give is not worth finding out here.
     if (!cholesky(factor, alarm)) return VectorXd::Zero(m);
     const double even = near_least_eigenvalue(factor);
-    for (double t = 0.99; t > 0.5 && t * even > least; t *= 0.9) {
+    for (double t = 0.985; t > 0.5 && t * even > least; t *= 0.93) {
         if (alarm.rings()) break;
         const VectorXd d = VectorXd::Constant(m, t * even);
         if (positive(gram, d, unit, alarm)) return d;

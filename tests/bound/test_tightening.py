@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles import rational
 from parsifal.bound.quadratic import Quadratic
 from parsifal.bound.rounding import Rounding, sum_unit
-from parsifal.bound.tightening import tighten
+from parsifal.bound.tightening import tighten, tighten_evenly
 from parsifal.bound.tightening import tightening_diagonal as diagonal_of
 
 
@@ -114,6 +116,70 @@ def test_the_diagonal_is_verified(seed: int) -> None:
     assert_verified(gram, tightening_diagonal(gram))
     assert_verified(gram, tightening_diagonal(gram, rng.random(gram.shape[0])))
     np.testing.assert_array_equal(gram, before)
+
+
+def even_diagonal(gram: np.ndarray, gamma: float = np.inf, rows: int = 60) -> np.ndarray:
+    return diagonal_of(gram, unit=sum_unit(rows + len(gram)), gamma=gamma, max_newton=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_same_part_of_all_squares_is_below_the_gram_matrix_exactly(seed: int) -> None:
+    """In rational arithmetic, for integer columns, whose products are exact, and for those with rounded ones."""
+    rng = np.random.default_rng([91, seed])
+    p = int(rng.integers(2, 7))
+    n = p + int(rng.integers(1, 12))
+    X = np.round(4 * rng.standard_normal((n, p))) + 0.0
+    if seed % 2:
+        X = X @ (np.eye(p) + 0.3 * rng.standard_normal((p, p)))
+    if seed % 3 == 0:
+        X = X * 2.0 ** rng.integers(-20, 20, p)
+    d = even_diagonal(np.asfortranarray(X.T @ X))
+    rest = rational.gram(X)
+    for j in range(p):
+        rest[j][j] -= Fraction(float(d[j]))
+    assert rational.is_positive_semidefinite(rest)
+    squares = np.diag(X.T @ X)
+    least = np.linalg.eigvalsh(X.T @ X / np.sqrt(np.outer(squares, squares)))[0]
+    if least > 1e-3:
+        # And it is nearly the largest of its kind: a little more of it is too much.
+        assert np.allclose(d / squares, (d / squares)[0], rtol=1e-9)
+        assert 0.5 * least < d[0] / squares[0] < least
+
+
+@pytest.mark.parametrize("m", [60, 501, 700])
+def test_many_columns_have_the_same_part_of_their_squares(m: int) -> None:
+    rng = np.random.default_rng(m)
+    X = rng.standard_normal((2 * m, m)) * 10 ** rng.uniform(-3, 3, m)
+    gram = np.asfortranarray(X.T @ X)
+    newton = 0 if m <= 500 else 20
+    d = diagonal_of(gram, unit=sum_unit(3 * m), gamma=1.0, max_newton=newton)
+    assert_verified(gram, d)
+    assert np.ptp(d / np.diag(gram)) < 1e-9
+    assert d[0] / gram[0, 0] > 0.05
+    # A ridge that it would be nothing beside.
+    assert not diagonal_of(gram, unit=sum_unit(3 * m), gamma=1e-9 / gram.max(), max_newton=newton).any()
+
+
+def test_columns_that_depend_on_each_other_have_no_part_of_the_same_size() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 8))
+    X[:, 3] = X[:, 1] - 2 * X[:, 5]
+    assert not even_diagonal(np.asfortranarray(X.T @ X)).any()
+    assert tighten_evenly(quadratic(X, X[:, 0], gamma=1.0, k=2)) is None
+    X[:, 3] = 0
+    d = even_diagonal(np.asfortranarray(X.T @ X))
+    assert d[3] == 0
+    assert (np.delete(d, 3) > 0).all()
+
+
+def test_a_small_part_is_left_to_the_better_diagonal() -> None:
+    rng = np.random.default_rng(1)
+    common = rng.standard_normal((200, 1))
+    near, apart = 0.1 * rng.standard_normal((200, 70)) + common, rng.standard_normal((200, 70))
+    assert tighten_evenly(quadratic(near, near[:, 0], gamma=10.0, k=3)) is None
+    found = tighten_evenly(quadratic(apart, apart[:, 0], gamma=10.0, k=3))
+    assert found is not None
+    assert found.diagonal.min() > 1
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)

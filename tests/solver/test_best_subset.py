@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -188,3 +189,64 @@ def test_a_better_fit_rules_out_tightening_again_and_the_proof_still_holds(
     assert sol.status == "optimal"
     assert np.array_equal(sol.support, expected.support)
     assert pf.check(sol.certificate, X, y)
+
+
+# ---- Where the relaxation says next to nothing
+
+
+@pytest.mark.parametrize("gamma", [1.0, 1e4, np.inf])
+def test_more_columns_than_a_diagonal_in_detail_is_looked_for(gamma: float) -> None:
+    """The same part of all squares makes a relaxation that is all but tight, in place of one that says nothing."""
+    X, y, _ = pf.datasets.make_sparse_regression(1100, 520, 5, rho=0.3, sqrt_snr=1.0, random_state=0)
+    sol = pf.solve(X, y, k=5, gamma=gamma, node_limit=60)
+    assert sol.status == "optimal"
+    assert sol.stats["root_bound"] > 0.9 * sol.objective
+    assert pf.check(sol.certificate, X, y)
+    diagonal = sol.certificate.frame_diagonal
+    assert diagonal.max() > 0
+    # More than they have would be no bound, and is none to the checker.
+    raised = replace(sol.certificate, frame_diagonal=1.2 * diagonal)
+    assert not pf.check(raised, X, y)
+
+
+@pytest.mark.parametrize("p", [300, 120, 40])
+@pytest.mark.parametrize("clean", [False, True])
+def test_the_same_part_first_and_the_better_diagonal_if_it_is_not_enough(p: int, clean: bool) -> None:
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((400, p)) + (0.0 if clean else 1.5) * rng.standard_normal((400, 1))
+    y = X[:, :4].sum(axis=1) + (0.1 if clean else 3.0) * rng.standard_normal(400)
+    answers = [pf.solve(X, y, k=4, gamma=gamma) for gamma in (10.0, 1e9, np.inf)]
+    for sol in answers:
+        assert sol.status == "optimal"
+        assert np.array_equal(sol.support, answers[0].support)
+        assert pf.check(sol.certificate, X, y)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 10.0, 1e3, 1e6])
+def test_sets_of_few_columns_get_as_much_work_with_a_weak_ridge_as_without_one(gamma: float) -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(200, 1000, 5, rho=0.3, sqrt_snr=3.0, random_state=0)
+    sol = pf.solve(X, y, k=5, gamma=gamma, node_limit=5)
+    assert sol.status == "optimal"
+    assert sol.certificate is not None
+    assert np.array_equal(sol.support, pf.solve(X, y, k=5, gamma=np.inf).support)
+
+
+def test_there_is_room_for_products_of_columns_that_are_held() -> None:
+    X, y, _ = pf.datasets.make_sparse_regression(120, 3200, 2, sqrt_snr=2.0, random_state=1)
+    sol = pf.solve(X, y, k=2, gamma=10.0, node_limit=5)
+    assert sol.status == "optimal"
+    # Not where the memory has none.
+    less = pf.solve(X, y, k=2, gamma=10.0, node_limit=5, memory_limit=100e6)
+    assert less.status == "node_limit"
+    assert less.lower_bound <= sol.objective * (1 + 1e-6)
+
+
+def test_a_set_is_asked_of_the_data_where_the_reference_point_blurs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relaxation with a weak ridge fits y by hundreds of coefficients, around which products round more."""
+    monkeypatch.setattr("parsifal.solver.funnel._Solve._finer", lambda solve, first: None)
+    X, y, _ = pf.datasets.make_sparse_regression(150, 600, 3, sqrt_snr=100.0, random_state=1)
+    sol = pf.solve(X, y, k=3, gamma=1e3)
+    assert sol.status == "optimal"
+    monkeypatch.setattr("parsifal.solver.tree._blurred", lambda root, reduced: False)
+    monkeypatch.setattr("parsifal.solver.funnel._MOST_RECHECKED", 0)
+    assert pf.solve(X, y, k=3, gamma=1e3).status == "precision"

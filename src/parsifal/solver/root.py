@@ -168,6 +168,11 @@ class Root:
         large = np.isfinite(self.problem.gamma) and self.problem.gamma * self.largest_square > _BEYOND_DOUBLE
         return bool(large) or self.strain > 0.3 * self.margin
 
+    @property
+    def unrelaxed(self) -> bool:
+        """Whether there has been no relaxation yet."""
+        return not any(step.index.size for step in self.steps)
+
     def may_tighten(self, columns: int) -> bool:
         """Whether what rounding costs a tightened bound (see `check`) is small beside the gap that is allowed.
 

@@ -217,8 +217,7 @@ def _reduced_rounds(root: Root, work: WorkingSet, deadline: float, report: Calla
     tightened: Tightened | None = None
     detailed = restarted = False
     m = reduced.index.size
-    if len(root.steps) == 1 and not root.steps[0].index.size:
-        # There has been no relaxation yet.
+    if root.unrelaxed or root.at_once(m):
         starts = _incumbent_in(root, reduced.fix, reduced.index)
         _offer_reduced(root, reduced, best_support(reduced.quadratic, reduced.fix, starts))
         if root.at_once(m):
