@@ -161,7 +161,7 @@ def run_memory(quick: bool, table: Table) -> int:
     for n, p, limit in rows:
         # Memory that an earlier solve has given back would hide what this one takes.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            found = pool.submit(weigh, n, p, limit, 1.0 if quick else 10.0).result()
+            found = pool.submit(weigh, n, p, limit, 1.0 if quick else 30.0).result()
         over = 1e6 * found["peak_mb"] > max(limit, 16 * min(p, 5000) ** 2)
         bad += over
         table.row(case=f"n={n} p={p} gamma=1", limit_mb=limit / 1e6, **found, verdict="OVER" if over else "")

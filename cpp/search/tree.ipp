@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/memory.hpp"
 #include "search/tree.hpp"
 
 namespace parsifal {
@@ -146,8 +147,11 @@ void Tree<Model>::insert(NodePtr node) {
     node->fold();
     heap_bytes_ += static_cast<double>(node->bytes());
     const double bytes = heap_bytes_ + static_cast<double>(frame_bytes_);
-    if (bytes > options_.memory_limit) depth_first_ = true;
-    if (depth_first_ && bytes < 0.5 * options_.memory_limit) {
+    const bool full = bytes > options_.memory_limit, roomy = bytes < 0.5 * options_.memory_limit;
+    // Both happen seldom, as half of the limit comes or goes in between.
+    if (depth_first_ ? roomy : full) return_free_memory();
+    if (full) depth_first_ = true;
+    if (depth_first_ && roomy) {
         depth_first_ = false;
         std::make_heap(heap_.begin(), heap_.end(), tree_detail::WorseBound{});
     }

@@ -37,6 +37,7 @@ _DIVE = 0.1  # part of the gap
 _AT_ONCE = 1024  # columns
 _PRODUCTS_SHARE = 0.25  # of the memory limit, for the products of columns that are held
 _LEAST_MEMORY = 1e6  # bytes of open nodes, whatever the columns have left of the limit
+_NODES_SHARE = 0.75  # of what they have left: between nodes of many sizes some is always free
 BRANCHING = {rule.name: rule for rule in _core.Branching}
 
 
@@ -150,7 +151,7 @@ def _memory_options(root: Root, reduced: Reduced, threads: int, memory_limit: fl
         and not isinstance(q, DistantColumns)
     )
     taken += products if completions else 0.0
-    return {"memory_limit": max(_LEAST_MEMORY, room(memory_limit) - taken), "completions": completions}
+    return {"memory_limit": max(_LEAST_MEMORY, _NODES_SHARE * (room(memory_limit) - taken)), "completions": completions}
 
 
 def _data(root: Root, reduced: Reduced) -> FloatArray | None:
