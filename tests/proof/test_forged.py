@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -239,6 +240,23 @@ def test_coefficients_that_cancel_buy_no_tolerance() -> None:
             X, y, 1e305, np.zeros(2), ints(0, 1), k=2, coef=np.array([size, -size]), objective=1e-3, lower_bound=0.0
         )
         refuse(certificate, X, y, "the support's objective is", "cancel beyond double precision")
+
+
+def test_a_fit_to_the_last_digit_has_the_objective_it_has() -> None:
+    """The terms of y - X w cancel to 1e-17 of their size and less, where twice the digits are not enough."""
+    rng = np.random.default_rng(4)
+    beyond = 0
+    for _ in range(40):
+        X, w = rng.standard_normal((2, 2)), np.exp(rng.uniform(-30, 30, 2))
+        y = X @ w
+        exact = [Fraction(b) - sum(Fraction(a) * Fraction(c) for a, c in zip(row, w)) for row, b in zip(X, y)]
+        value = sum(r * r for r in exact) / 2 + sum(Fraction(c) ** 2 for c in w) / 2 / Fraction(1e200)
+        beyond += value < Fraction(1e-33) * sum(Fraction(b) ** 2 for b in y)
+        claim = partial(one_record, X, y, 1e200, np.zeros(2), ints(0, 1), k=2, coef=w, lower_bound=0.0)
+        assert pf.check(claim(objective=float(value)), X, y)
+        for factor in (1 - 1e-11, 1 + 1e-11, 2.0):
+            refuse(claim(objective=float(value) * factor), X, y, "the support's objective is")
+    assert beyond >= 10
 
 
 def test_types_that_wrap_or_lie(case: Case, proof: Certificate) -> None:

@@ -40,6 +40,7 @@ FOUND = {
     "prices-huge": "the checker's units followed y, so that a price of 1e300 was more than it counts",
     "alpha-good-fit": "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
     "terms-cancel": "the referee forgot that terms of 1e12 cancel in y - X w, and round",
+    "last-digit": "a fit whose residual is 1e-17 of y: the checker's twice the digits were not enough",
     "view-of-weighted-view": "a centred view of a weighted view: the square of a norm was a rounding below zero",
 }
 

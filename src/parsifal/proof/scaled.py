@@ -148,10 +148,14 @@ class Scaled:
 
         S is the whole `index`, also where w is zero. Here the ridge and the price are those that were given. The
         residual has twice the digits, so that large terms may cancel in it: it is off by a rounding of itself, and of
-        the terms by unit(k)^2.
+        the terms by unit(k)^2. Where they cancel so far that this is too much, its terms are added up exactly.
         """
         columns, scaled = self.X.take(index), self.coefficients(index, w)
         residual = precise_residual(self.y, columns, scaled)
+        size = self.size + float(np.abs(scaled) @ np.linalg.norm(columns, axis=0))
+        lost = 4 * unit(index.size) ** 2 * size
+        if lost > _OBJECTIVE / 4 * length(residual) and size < _LARGEST:
+            residual, lost = rounded_residual(self.y, columns, scaled), UNDERFLOW
         square = inner(residual, residual)
         rest = math.sqrt(square)
         fraction, power = math.frexp(c.gamma)
@@ -164,8 +168,7 @@ class Scaled:
         value = 0.5 * square + 0.5 * float(root @ root) + price
         if value < _TINY and (np.any(self.y) or np.any(w)):
             return value, math.inf
-        size = self.size + float(np.abs(scaled) @ np.linalg.norm(columns, axis=0))
-        off = unit(0) * rest + 4 * unit(index.size) ** 2 * size
+        off = unit(0) * rest + lost
         return value, unit(self.n + index.size) * value + off * (rest + off)
 
     def plain_base(self, alpha: FloatArray) -> float:
@@ -222,6 +225,13 @@ def residual_parts(y: FloatArray, columns: FloatArray, w: FloatArray) -> tuple[F
         low += ((high - (moved - part)) + (product - part)) + lost
         high = moved
     return high, low
+
+
+def rounded_residual(y: FloatArray, columns: FloatArray, w: FloatArray) -> FloatArray:
+    """y - columns @ w, every entry correctly rounded where no product underflows: slow, row by row."""
+    products = columns * -w
+    terms = np.column_stack([y, products, product_error(columns, -w, products)])
+    return np.array([math.fsum(row) for row in terms.tolist()])
 
 
 def product_error(a: Any, b: Any, product: Any) -> Any:
