@@ -70,7 +70,9 @@ class Place:
         self.q, self.terms = some.size, data.n + some.size
         # Roots that are a little too small: less of a ridge lowers every objective.
         roots = np.sqrt(ridge[some]) * (1 - 2.0**-51)
-        self.A = np.concatenate([block[:, some], np.diag(roots)])
+        A = np.concatenate([block[:, some], np.diag(roots)])
+        # By powers of two, which change no digit: what a column with a large ridge rounds would count for all others.
+        self.A = np.ldexp(A, -np.frexp(np.linalg.norm(A, axis=0))[1])
         self.norms = np.linalg.norm(self.A, axis=0) * (1 + unit(self.terms))
         y = np.concatenate([data.y, np.zeros(self.q)])
         self.W, self.V, self.h = _inverse(self.A, self.norms)

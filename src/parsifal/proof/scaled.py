@@ -58,10 +58,12 @@ def below(value: float) -> float:
 
 
 def scaling_power(y: FloatArray, objective: float) -> int:
-    """The power a of two that brings the largest entry of y into [1, 2), lowered where the objective would not fit."""
-    largest = float(np.abs(y).max(initial=0.0))
-    power = 1 - math.frexp(largest)[1] if largest > 0 else 0
-    return min(power, (_LARGEST_EXPONENT - math.frexp(objective)[1]) // 2) if math.isfinite(objective) else power
+    """The power a of two that brings the largest entry of y into [1, 2), lowered where the objective would not fit; if
+    y is zero, the objective near one."""
+    largest, claimed = float(np.abs(y).max(initial=0.0)), math.frexp(objective)[1] if math.isfinite(objective) else 0
+    if largest == 0:
+        return -claimed // 2
+    return min(1 - math.frexp(largest)[1], (_LARGEST_EXPONENT - claimed) // 2)
 
 
 class Scaled:
