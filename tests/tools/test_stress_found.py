@@ -41,7 +41,7 @@ FOUND = {
     "alpha-good-fit": "the checker let alpha round like a sum over all rows and columns, beside a nearly perfect fit",
     "terms-cancel": "the referee forgot that terms of 1e12 cancel in y - X w, and round",
     "last-digit": "a fit whose residual is 1e-17 of y: the checker's twice the digits were not enough",
-    "ridges-apart": "gamma |x|^2 of 1e-18 and 3e6 in one support: the checker let the one's rounding count for the other",
+    "ridges-apart": "gamma |x|^2 of 1e-18 and 3e6 in one support: rounding of the one counted for the other",
     "zero-response": "y = 0 and a price of 1e-300: the checker's units followed y, so that the objective was nothing",
     "view-of-weighted-view": "a centred view of a weighted view: the square of a norm was a rounding below zero",
 }
