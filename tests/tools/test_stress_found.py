@@ -20,6 +20,8 @@ from parsifal.cli.app import app
 from parsifal.design.parquet import ParquetSource
 from parsifal.design.stream import StreamedDesign
 from parsifal.files.untrusted import Unreadable, load_arrays
+from parsifal.solver import funnel
+from stress.saved import load_problem
 from stress.worker import solve_saved
 
 # Problems that once disagreed, as data (`stress.saved`), with what did.
@@ -27,6 +29,7 @@ SAVED = Path(__file__).parents[1] / "data" / "stress"
 FOUND = {
     "checkpoint-good-fit": "a checkpoint refused its own X: a good fit's alpha rounds relative to y, not to itself",
     "checkpoint-wide": "the same, with more columns than rows",
+    "beyond-double": "gamma |x|^2 = 1e20, and no time to look at the proof: a bound that rounding of w takes away",
     "claim-penalty": "cutting planes: a claim without room for the rounding of X'alpha",
     "claim-large": "cutting planes: the claim again, of 4e11",
     "claim-near-zero": "cutting planes: the claim again, of a fit of 5e-14",
@@ -56,6 +59,18 @@ def test_found_once(name: str) -> None:
     record = solve_saved(SAVED / f"{name}.npz")
     assert record["faults"] == []
     assert {"search", "search, 2 threads"} <= set(record["ran"])
+
+
+def test_a_long_proof_claims_what_roundings_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof that is too long to be looked at again, of data where the last digits of w are worth something."""
+    monkeypatch.setattr(funnel, "_MOST_RECHECKED", 0)
+    problem, _ = load_problem(SAVED / "beyond-double.npz", tmp_path)
+    X, y = problem.X, problem.y
+    for gamma, sees in ((problem.gamma, False), (1e-12 * problem.gamma, True)):
+        solution = pf.solve(X, y, problem.k, gamma, threads=1, node_limit=60)
+        assert solution.certificate.records > 20
+        assert pf.check(solution.certificate, X, y)
+        assert (solution.lower_bound > 0) == sees
 
 
 def test_a_checkpoint_of_a_good_fit_is_of_its_own_X(tmp_path: Path) -> None:

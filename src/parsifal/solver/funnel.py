@@ -259,6 +259,7 @@ class _Solve:
         short = at.status == "precision" and not self._above(root) and self._in_time
         delicate = (root.beyond_double and not at.by_sets) or at is not first or root.policy.blind
         certificate = make_certificate(root, at.found, lower_bound, options.certificate_limit)
+        proven = None
         if (short or delicate) and certificate.complete and certificate.records <= _MOST_RECHECKED:
             # Short: nothing is left to search, and what is missing was taken off for the rounding of inner products;
             # the data themselves round less. Delicate: the checker's alpha, rounded otherwise, may prove less.
@@ -270,6 +271,8 @@ class _Solve:
                 proven = max(proven - 0.5 * root.margin, root.policy.floor)
                 proven = min(proven, root.policy.enough(objective)) if delicate else proven
                 lower_bound = min(proven if short else min(proven, lower_bound), objective)
+        if proven is None and delicate and certificate.complete:
+            lower_bound = max(lower_bound - root.blur, root.policy.floor)
         if lower_bound != certificate.lower_bound:
             certificate = replace(certificate, lower_bound=lower_bound)
         if root.policy.blind and not all(check(certificate, X, y) for X, y in _rounded_otherwise(self.problem)):
@@ -347,7 +350,7 @@ class _Solve:
 
 def _provable(certificate: Certificate, problem: Problem, delicate: bool, effort: float) -> float | None:
     """What the checker proves from the design; where the last digits matter, less what it varies by when the same sums
-    are rounded otherwise. None where that would take long: then the claim rests on the solver's own arithmetic."""
+    are rounded otherwise. None where that would take long: then the claim is the solver's own, less `Root.blur`."""
     data = _rounded_otherwise(problem) if delicate else [(problem.design, problem.y)]
     try:
         bounds = [provable_bound(certificate, X, y, effort=effort) for X, y in data]

@@ -169,6 +169,15 @@ class Root:
         return bool(large) or self.strain > 0.3 * self.margin
 
     @property
+    def blur(self) -> float:
+        """About what the rounding of y - X w, and of w, can be worth in a dual value: gamma/2 (x_j'd)^2 for each of k
+        columns, d some roundings of y."""
+        p = self.problem
+        if np.isinf(p.gamma):
+            return 0.0
+        return 4 * min(p.k, p.p) * p.gamma * self.largest_square * np.finfo(float).eps ** 2 * p.empty_objective
+
+    @property
     def unrelaxed(self) -> bool:
         """Whether there has been no relaxation yet."""
         return not any(step.index.size for step in self.steps)
