@@ -61,6 +61,11 @@ def test_the_claim_says_what_was_asked(positive: Certificate, priced: Certificat
     assert "1 s4 + -1 s5 <= 0" in str(ruled)
 
 
+def test_a_damaged_certificate_has_words(ruled: Certificate) -> None:
+    for offset in (ruled.row_offset[:0], ruled.row_offset[:1], ruled.row_offset + 7):
+        assert "this one has" in str(replace(ruled, row_offset=offset))
+
+
 def test_a_sign_less_is_another_claim(positive: Certificate) -> None:
     """Without a sign supports are better: the same bound is no longer proven."""
     free = positive.sign.copy()

@@ -179,7 +179,7 @@ class Certificate(Filed):
         if not self.row_upper.size:
             return ""
         shown = []
-        for r in range(min(3, self.row_upper.size)):
+        for r in range(min(3, self.row_upper.size, self.row_offset.size - 1)):  # a file may be damaged
             part = slice(self.row_offset[r], self.row_offset[r + 1])
             entries = list(zip(self.row_coef[part].tolist(), self.row_column[part].tolist()))
             terms = [f"{coef} s{column}" for coef, column in entries[:4]] + (["..."] if len(entries) > 4 else [])
