@@ -308,3 +308,16 @@ def test_the_only_support_is_not_called_optimal_where_its_fit_is_beyond_double_p
     assert ranking.entries[0].objective > exact * (1 + 1e-3)
     assert ranking.status == "precision"
     assert ranking.lower_bound == np.inf or ranking.lower_bound <= exact
+
+
+@pytest.mark.parametrize("units", [1.0, 2.0**-470, 2.0**-520, 2.0**-535, 2.0**-560, 2.0**-890, 2.0**180])
+def test_the_only_support_in_any_units(units: float) -> None:
+    """The squares of a column of 1e-267 are zero; it spans as much as in other units."""
+    rng = np.random.default_rng(5)
+    a, b, y = rng.standard_normal((3, 9))
+    apart = pf.k_best(np.column_stack([units * a, b]), y, 2, gamma=np.inf, force_in=[0, 1])
+    both = np.column_stack([a, b])
+    assert apart.status == "optimal"
+    assert apart[0].objective == pytest.approx(0.5 * np.sum((y - both @ np.linalg.lstsq(both, y, rcond=None)[0]) ** 2))
+    together = pf.k_best(np.column_stack([units * a, a * (1 + 2.0**-51)]), y, 2, gamma=np.inf, force_in=[0, 1])
+    assert together.status == "precision"

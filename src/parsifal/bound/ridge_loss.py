@@ -107,12 +107,23 @@ def ridge(columns: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     w = _core.fit_columns(columns, y, gamma)
     if w.size:
         return w
+    if np.isinf(gamma):
+        unit, exponent = _to_size_one(columns)
+        norms = np.linalg.norm(unit, axis=0)
+        norms[norms == 0] = 1.0
+        return np.asarray(np.ldexp(np.linalg.lstsq(unit / norms, y, rcond=_DEPENDENT)[0] / norms, -exponent))
     # Equilibrated: columns of very different scale would otherwise spoil the factorisation.
     norms = np.sqrt(np.einsum("ij,ij->j", columns, columns) + 1 / gamma)
-    norms[norms == 0] = 1.0  # a column of zeros without a ridge
     stacked = np.vstack([columns / norms, np.diag(1 / (math.sqrt(gamma) * norms))])
     padded = np.concatenate([y, np.zeros(k)])
-    return np.asarray(np.linalg.lstsq(stacked, padded, rcond=_DEPENDENT if np.isinf(gamma) else 1e-15)[0] / norms)
+    return np.asarray(np.linalg.lstsq(stacked, padded, rcond=1e-15)[0] / norms)
+
+
+def _to_size_one(columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Columns times powers of two, and the exponents that were taken off: without a ridge units do not matter, but
+    squares of tiny entries would be zero, and a column of zeros spans nothing."""
+    exponent = np.frexp(np.abs(columns).max(axis=0, initial=0.0))[1]
+    return np.ldexp(columns, -exponent), exponent
 
 
 def primal_value(alpha: FloatArray, w: FloatArray, gamma: float) -> float:
@@ -245,6 +256,9 @@ def _ridgeless_bound(
 
     A product of the wrong sign, of a column whose coefficient is zero, is none that a change of coefficients can use.
     """
+    block, exponent = _to_size_one(block)
+    with np.errstate(over="ignore"):
+        w = np.ldexp(w, exponent)
     norms = np.linalg.norm(block, axis=0)
     unit = block[:, norms > 0] / norms[norms > 0]
     size = float(np.linalg.norm(alpha))
