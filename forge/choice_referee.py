@@ -48,7 +48,11 @@ class ChoiceReferee:
         return ()
 
     def stands(self, question: Any) -> bool:
-        """Whether the question is about these data."""
+        """Whether it is about as many items as there are, whatever the rows."""
+        raise NotImplementedError
+
+    def numbers(self, question: Any) -> FloatArray:
+        """All that the items consist of, weighted."""
         raise NotImplementedError
 
     def question(self, certificate: Any) -> Question | None:
@@ -77,17 +81,26 @@ class ChoiceReferee:
 
     def items(self, question: Any) -> int:
         """How many there are to choose among; 0 if the question is not about these data."""
-        fits = question.observations == self.y.size and len(question.weight) in (0, self.y.size)
+        return len(question.price) if self.fits(question) and self.finite(question) else 0
+
+    def fits(self, question: Any) -> bool:
+        """Whether the question is about these data."""
+        rows = question.observations == self.y.size and len(question.weight) in (0, self.y.size)
+        return rows and self.stands(question)
+
+    def finite(self, question: Any) -> bool:
+        """Whether all numbers, weighted, are doubles."""
         with np.errstate(all="ignore"):
-            finite = fits and np.isfinite(self.response(question)).all()
-            return len(question.price) if finite and self.stands(question) else 0
+            return bool(np.isfinite(self.response(question)).all() and np.isfinite(self.numbers(question)).all())
 
     def optimum(self, question: Any) -> Value:
         """The least value of the sets that are allowed, or more; infinite if there is none, -inf without a question."""
         if question not in self._optima:
             items = self.items(question)
             if items == 0:
-                return -math.inf
+                # Weighted numbers that are no doubles are beyond this referee; the checker has units for them.
+                beyond = bool(question.price) and self.fits(question) and not self.finite(question)
+                return math.inf if beyond else -math.inf
             sets = (S for size in range(items + 1) for S in combinations(range(items), size))
             values = (self.loss(S, question)[1] + self.price(S, question) for S in sets if question.allows(S))
             self._optima[question] = min(values, default=math.inf)
@@ -124,9 +137,10 @@ class GroupReferee(ChoiceReferee):
 
     def stands(self, question: Any) -> bool:
         inside = all(0 <= j < self.X.shape[1] for group in question.groups for j in group)
-        return (
-            inside and len(question.groups) == len(question.price) and bool(np.isfinite(self.members(question)).all())
-        )
+        return inside and len(question.groups) == len(question.price)
+
+    def numbers(self, question: Any) -> FloatArray:
+        return self.members(question)
 
     def members(self, question: Any) -> FloatArray:
         """The columns of all groups side by side, their rows weighted."""
@@ -170,8 +184,11 @@ class KernelReferee(ChoiceReferee):
         self._solved: dict[Any, Between] = {}
 
     def stands(self, question: Any) -> bool:
-        kernels = range(len(self.kernels))
-        return len(question.price) == len(kernels) and all(np.isfinite(self.values(j, question)).all() for j in kernels)
+        return len(question.price) == len(self.kernels)
+
+    def numbers(self, question: Any) -> FloatArray:
+        parts = [self.values(j, question).ravel() for j in range(len(self.kernels))]
+        return np.concatenate([np.zeros(0), *parts])
 
     def values(self, j: int, question: Any) -> FloatArray:
         """A kernel's numbers, weighted."""

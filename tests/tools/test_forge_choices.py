@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -83,6 +84,24 @@ def test_the_positive_part_of_an_indefinite_kernel_is_known() -> None:
             # They have nothing in common: the one is what K has above zero, the other what it has below.
             assert all(rational.dot(row, column) == 0 for row in part for column in rest)
             seen += any(map(any, rest))
+    assert seen > 3
+
+
+@pytest.mark.parametrize("kind", ["groups", "kernels"])
+def test_weights_that_make_infinite_numbers_are_beyond_the_referee(kind: str) -> None:
+    seen = 0
+    for number in range(30):
+        problem = MAKE[kind](6, number)
+        question, referee = problem.question, problem.referee
+        if not 0 < referee.optimum(question) < math.inf:
+            continue
+        seen += 1
+        if not np.any(problem.y):
+            continue
+        referee.y = 1e300 * (referee.y / np.abs(referee.y).max())
+        assert referee.optimum(replace(question, weight=(1e200,) * referee.y.size)) == math.inf
+        assert referee.optimum(replace(question, weight=(1e200,) * (referee.y.size + 1))) == -math.inf
+        assert referee.optimum(replace(question, price=())) == -math.inf
     assert seen > 3
 
 

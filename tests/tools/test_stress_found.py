@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -259,3 +261,27 @@ def test_a_damaged_page_is_told(tmp_path: Path, read: Callable[[], pa.Table], to
     source._file = (str(path), SimpleNamespace(read_row_group=lambda group, columns: read()))
     with pytest.raises(pf.DataError, match=told):
         StreamedDesign(source, 1 << 24).scan(np.ones(12), stats=True)
+
+
+def test_a_row_beyond_all_sheets_is_told(tmp_path: Path) -> None:
+    """openpyxl makes an empty row for every number that is left out."""
+    path = tmp_path / "X.xlsx"
+    book = openpyxl.Workbook()
+    for row in (("a", "y"), (1.0, 2.0), (3.0, 4.0)):
+        book.active.append(row)
+    book.save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part.replace(b'<row r="3"', b'<row r="%d"' % 10**50))
+    with pytest.raises(pf.DataError, match="1048576 rows at most"):
+        pf.tabular.read_table(path)
+
+
+def test_a_target_without_a_value_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "X.jsonl"
+    path.write_text('{"a": 0, "y": "nan"}\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["fit", str(path), "--target", "y", "--k", "1"])
+    assert done.exit_code == 2
+    assert "'y' has no value" in done.output

@@ -260,10 +260,12 @@ def _reserved(table: Table, recipe: Recipe, name: str, what: str) -> Column:
     column = table[name]
     code = code_of(table, recipe, name)
     if (is_text(column) and code.form is None) or (is_time(column) and not code.days):
-        row = int(np.flatnonzero(~gaps(column))[0])
+        there, option = np.flatnonzero(~gaps(column)), "--weights" if what == "weight" else f"--{what}"
+        if not there.size:
+            raise DataError(f"the {what} {name!r} has no value in any row; choose another {option}")
         raise DataError(
-            f"the {what} {name!r} is not a number in row {row + 1} ({str(column[row])!r}); choose another --{what}"
-            + ("s" if what == "weight" else "")
+            f"the {what} {name!r} is not a number in row {there[0] + 1} ({str(column[there[0]])!r}); choose another "
+            f"{option}"
         )
     return code.values(column)
 

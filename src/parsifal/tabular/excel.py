@@ -20,6 +20,7 @@ EXCEL = (".xlsx", ".xlsm")
 _PER_ENTRY = 16  # bytes of a cell: a reference to a value, and a number once it is in an array
 _PER_NODE = 12  # bytes that a byte of shared text takes at most: the least entry of its list has six, and is a str
 _EVERY = 100
+_MOST_ROWS = 1 << 20  # of a sheet
 
 
 def sheet_columns(path: Path, sheet: str | None) -> tuple[list[str], list[Column]]:
@@ -74,9 +75,12 @@ def _columns(book: Any, path: Path, sheet: str | None) -> tuple[list[str], list[
 
 
 def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    """Rows with anything in them; what the sheet says of its own size is not believed."""
+    """Rows with anything in them; what the sheet says of its own size is not believed, nor a row beyond all sheets, up
+    to which openpyxl would make empty ones."""
     sheet.reset_dimensions()
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number == _MOST_ROWS:
+            raise DataError(f"a sheet has {_MOST_ROWS} rows at most, and this one has more: the file is damaged")
         if any(value is not None for value in row):
             yield row
 
