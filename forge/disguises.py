@@ -155,7 +155,7 @@ def change_scalar(rng: Rng, c: Any) -> Any:
     try:
         with np.errstate(all="ignore"):
             return replace(c, **{name: kinds[int(rng.integers(len(kinds)))](value)})
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, ArithmeticError):
         return c
 
 
