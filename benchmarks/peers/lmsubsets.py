@@ -29,7 +29,7 @@ from benchmarks.speed import instances
 from benchmarks.speed.instances import Data
 
 COLUMNS = (
-    Column("table", "table", 34, "s"),
+    Column("table", "table", 26, "s"),
     Column("n", "n", 6),
     Column("p", "p", 4),
     Column("k", "k", 4, "s"),
@@ -76,9 +76,9 @@ def problems(quick: bool) -> Iterator[tuple[str, Data, list[int]]]:
     yield "diabetes, products", instances.diabetes(), [5, 10, 0]
     for n, p, k, rho, snr in ((1000, 40, 10, 0.5, 1.0), (1000, 60, 15, 0.5, 1.0), (1000, 80, 20, 0.5, 1.0)):
         drawn = instances.synthetic("tall", n=n, p=p, k=k, rho=rho, sqrt_snr=snr, gamma=np.inf)
-        yield drawn.label, drawn.draw(0), [5, k, *([0] if p == 40 else [])]
+        yield f"drawn, rho={rho:g} sqrt_snr={snr:g}", drawn.draw(0), [5, k, *([0] if p == 40 else [])]
     drawn = instances.synthetic("tall", n=2000, p=300, k=10, rho=0.3, sqrt_snr=1.0, gamma=np.inf)
-    yield drawn.label, drawn.draw(0), [10]
+    yield "drawn, rho=0.3 sqrt_snr=1", drawn.draw(0), [10]
 
 
 def ours(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) -> tuple[float, pf.Solution, bool]:
