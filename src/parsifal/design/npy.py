@@ -26,6 +26,7 @@ from parsifal.files.untrusted import Unreadable, read_npy_header
 
 # Pieces of a line (a column of a Fortran-ordered file, a row of a C-ordered one) shorter than this are not read one by
 # one: the whole lines are, in one go.
+_WORTH_ANNOUNCING = 1 << 22  # bytes that are read in one piece
 _WORTH_SKIPPING = 1 << 14
 # At most this many bytes are asked for in one system call, which Linux cuts at 2 GB.
 _ONE_CALL = 1 << 30
@@ -72,6 +73,8 @@ class FileArray:
         try:
             self._compare(Signature.of(os.fstat(handle)))
             if raw.size == count * length * item:
+                if raw.size >= _WORTH_ANNOUNCING:
+                    system.announce_order(handle)
                 self._fill(handle, self.offset + line0 * length * item, raw)
                 array = raw.view(self.dtype).reshape(count, length)[:, first:last]
             else:

@@ -109,6 +109,12 @@ def _at(handle: int, place: int, mode: int) -> None:
         os.lseek(handle, before, os.SEEK_SET)
 
 
+def announce_order(handle: int) -> None:
+    """Tell the kernel that what follows is read in order: it reads ahead further."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_SEQUENTIAL)
+
+
 def read_into(handle: int, buffer: memoryview, place: int) -> int:
     """Read from a place of a file into a buffer; returns how many bytes there were.
 
