@@ -1,10 +1,10 @@
 """lmSubsets (R) and Parsifal without a ridge, more rows than columns: `python -m benchmarks.peers.lmsubsets`.
 
-lmSubsets is the strongest rival there. For the best subset of one size, and for those of every
-size at once: whether both find the same fit, and the median of the times, lmSubsets' inside R from a matrix in memory
-to its object, Parsifal's inside Python from the same matrix to solutions with certificates. Columns that depend on
-others are left out, and there is no intercept. lmSubsets is in no registry that `make peers` asks: install its
-source with `R CMD INSTALL`, and name the library in R_LIBS.
+lmSubsets is the strongest rival there. For the best subset of one size, and for those of every size at once: whether
+both find the same fits, and the median of the times, lmSubsets' inside R from a matrix in memory to its object,
+Parsifal's inside Python from the same matrix to solutions with certificates. Columns that depend on others are left
+out, and there is no intercept. lmSubsets is in no registry that `make peers` asks: install its source with
+`R CMD INSTALL`, and name the library in R_LIBS.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ COLUMNS = (
 )
 
 
-def lmsubsets(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) -> tuple[float, list[int]] | None:
-    """Seconds and the columns of the largest size; None after `limit` seconds a call."""
+def lmsubsets(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) -> tuple[float, list[list[int]]] | None:
+    """Seconds, and the columns of every size; None after `limit` seconds a call."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "size").write_text(f"{X.shape[0]} {X.shape[1]} {k} {repeats}", encoding="ascii")
@@ -52,8 +52,8 @@ def lmsubsets(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) 
             subprocess.run(["Rscript", str(script), str(folder)], check=True, timeout=repeats * limit)
         except subprocess.TimeoutExpired:
             return None
-        seconds, *support = (folder / "answer").read_text(encoding="ascii").split()
-    return float(seconds), [int(word) for word in support]
+        seconds, *supports = (folder / "answer").read_text(encoding="ascii").splitlines()
+    return float(seconds), [[int(word) for word in support.split()] for support in supports]
 
 
 def independent(data: Data) -> Data:
@@ -81,15 +81,14 @@ def problems(quick: bool) -> Iterator[tuple[str, Data, list[int]]]:
     yield "drawn, rho=0.3 sqrt_snr=1", drawn.draw(0), [10]
 
 
-def ours(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) -> tuple[float, pf.Solution, bool]:
-    """Seconds, the solution of the largest size, and whether all are proven."""
+def ours(X: np.ndarray, y: np.ndarray, k: int, repeats: int, limit: float) -> tuple[float, list[pf.Solution]]:
+    """Seconds, and the solution of every size."""
     asked: dict[str, Any] = {"gamma": np.inf, "fit_intercept": False, "time_limit": limit}
     if k:
         runs = [taken(partial(pf.solve, X, y, k=k, **asked), False) for _ in range(repeats)]
-        return median(seconds for seconds, _ in runs), runs[0][1], runs[0][1].status == "optimal"
+        return median(seconds for seconds, _ in runs), [runs[0][1]]
     paths = [taken(partial(pf.path, X, y, ks=range(1, X.shape[1] + 1), **asked), False) for _ in range(repeats)]
-    solutions = list(paths[0][1])
-    return median(seconds for seconds, _ in paths), solutions[-1], all(s.status == "optimal" for s in solutions)
+    return median(seconds for seconds, _ in paths), list(paths[0][1])
 
 
 def main(argv: Sequence[str]) -> None:
@@ -104,9 +103,13 @@ def main(argv: Sequence[str]) -> None:
     for name, data, sizes in problems(args.quick):
         X, y = independent(data)
         for k in sizes:
-            seconds, solution, proven = ours(X, y, k, args.repeats, args.time_limit)
+            seconds, solutions = ours(X, y, k, args.repeats, args.time_limit)
+            proven = all(solution.status == "optimal" for solution in solutions)
             theirs = lmsubsets(X, y, k, args.repeats, args.time_limit)
-            same = theirs is None or agree(X, y, solution.support.tolist(), theirs[1])
+            same = theirs is None or all(
+                agree(X, y, solution.support.tolist(), support)
+                for solution, support in zip(solutions, theirs[1], strict=True)
+            )
             failed += not same
             out.row(
                 table=name,

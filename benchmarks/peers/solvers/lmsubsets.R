@@ -1,5 +1,5 @@
 # The best subset of one size, or (0) of every size: Rscript lmsubsets.R <folder>. Reads X (column by column) and y, writes the
-# columns, the residual sum of squares and the median seconds of the calls.
+# median seconds of the calls, and the columns of every size on a line of their own.
 folder <- commandArgs(trailingOnly = TRUE)[1]
 library(lmSubsets)
 size <- scan(file.path(folder, "size"), quiet = TRUE)
@@ -17,6 +17,7 @@ call <- function(repeat_) {
 }
 runs <- lapply(seq_len(size[4]), call)
 fit <- runs[[1]]$fit
-row <- if (k > 0) which(fit$submodel$SIZE == k) else nrow(fit$submodel)
+sizes <- if (k > 0) k else seq_len(size[2])
+columns <- sapply(sizes, function(one) paste(which(unlist(fit$subset[which(fit$submodel$SIZE == one), ])) - 1, collapse = " "))
 seconds <- median(sapply(runs, function(run) run$seconds))
-writeLines(c(format(seconds, digits = 6), which(unlist(fit$subset[row, ]))  - 1), file.path(folder, "answer"))
+writeLines(c(format(seconds, digits = 6), columns), file.path(folder, "answer"))

@@ -26,8 +26,8 @@ from parsifal.files.untrusted import Unreadable, read_npy_header
 
 # Pieces of a line (a column of a Fortran-ordered file, a row of a C-ordered one) shorter than this are not read one by
 # one: the whole lines are, in one go.
-_WORTH_ANNOUNCING = 1 << 22  # bytes that are read in one piece
 _WORTH_SKIPPING = 1 << 14
+_WORTH_ANNOUNCING = 1 << 22  # bytes that are read in one piece
 # At most this many bytes are asked for in one system call, which Linux cuts at 2 GB.
 _ONE_CALL = 1 << 30
 
